@@ -1,0 +1,64 @@
+"""Rows in chunks, in threads: the kernels release the GIL, BLAS is held at one thread meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any
+
+
+class _HeldBLAS:
+    """BLAS at one thread while anybody is inside: the first to enter sets the limit, the last to leave lifts it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._controller: Any = None
+        self._limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._controller is None:
+                from threadpoolctl import ThreadpoolController
+
+                self._controller = ThreadpoolController()
+            if self._inside == 0:
+                self._limiter = self._controller.limit(limits=1, user_api="blas")
+                self._limiter.__enter__()
+            self._inside += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limiter.__exit__(None, None, None)
+
+
+held_blas = _HeldBLAS()
+
+
+def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_jobs: int | None) -> None:
+    """Call function(slice) for consecutive chunks of rows, in `n_jobs` threads.
+
+    The chunks do not depend on n_jobs, and BLAS has one thread inside each: results are bit-identical for every
+    n_jobs. An exception, Ctrl-C too, cancels the chunks that have not begun and waits for those that have.
+    """
+    from joblib import effective_n_jobs
+
+    chunks = [slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk)]
+    n_threads = min(effective_n_jobs(n_jobs), len(chunks))
+    with held_blas:
+        if n_threads == 1:
+            for rows in chunks:
+                function(rows)
+            return
+        pool = ThreadPoolExecutor(n_threads)
+        try:
+            for future in [pool.submit(function, rows) for rows in chunks]:
+                future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)

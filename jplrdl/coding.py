@@ -1,0 +1,297 @@
+"""Sparse codes: the lasso for many samples over one dictionary, by feature-sign search (eq11 to eq14, eq24)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import cython_feature_sign as _kernel
+from ._parallel import run_chunks
+from ._validation import (
+    FloatArray,
+    as_count,
+    as_float_array,
+    as_gram,
+    as_nonnegative,
+    as_weights,
+    check_finite,
+    common_dtype,
+)
+
+CONVERGED, ITERATION_LIMIT, NOT_POSITIVE_DEFINITE = 0, 1, 2
+
+_GRAM_ROWS = 256
+
+
+@dataclass(frozen=True)
+class CodingInfo:
+    """How each sample's search ended.
+
+    Attributes
+    ----------
+    n_iter : ndarray of shape (n_samples,)
+        Linear systems solved.
+    residual : ndarray of shape (n_samples,)
+        What is left of the optimality conditions: the largest of ``|2(Ha - b)_j + penalty sign(a_j)|`` on the
+        support and ``|2(Ha - b)_j| - penalty`` off it, where H includes the diagonal shift.
+    status : ndarray of shape (n_samples,)
+        0: converged; 1: iteration limit; 2: the active block of the Gram matrix is not positive definite, the
+        code is the best point found.
+    """
+
+    n_iter: NDArray[np.intp]
+    residual: FloatArray
+    status: NDArray[np.intc]
+
+    @property
+    def converged(self) -> bool:
+        """Did every sample converge?"""
+        return not self.status.any()
+
+
+@overload
+def feature_sign_search(
+    gram: ArrayLike, cov: ArrayLike, penalty: ArrayLike, *, shift: ArrayLike = ..., init: ArrayLike | None = ...,
+    tol: float | None = ..., max_iter: int = ..., n_jobs: int | None = ..., return_info: Literal[False] = ...,
+) -> FloatArray: ...
+@overload
+def feature_sign_search(
+    gram: ArrayLike, cov: ArrayLike, penalty: ArrayLike, *, shift: ArrayLike = ..., init: ArrayLike | None = ...,
+    tol: float | None = ..., max_iter: int = ..., n_jobs: int | None = ..., return_info: Literal[True],
+) -> tuple[FloatArray, CodingInfo]: ...
+def feature_sign_search(
+    gram: ArrayLike,
+    cov: ArrayLike,
+    penalty: ArrayLike,
+    *,
+    shift: ArrayLike = 0.0,
+    init: ArrayLike | None = None,
+    tol: float | None = None,
+    max_iter: int = 10_000,
+    n_jobs: int | None = None,
+    return_info: bool = False,
+) -> FloatArray | tuple[FloatArray, CodingInfo]:
+    """Minimise a'Ha - 2 b'a + shift a'a + penalty |a|_1 for each row b of `cov`, exactly.
+
+    Parameters
+    ----------
+    gram : array-like of shape (n_atoms, n_atoms)
+        H, symmetric and positive semi-definite.
+    cov : array-like of shape (n_samples, n_atoms) or (n_atoms,)
+        One b a row.
+    penalty, shift : float or array-like of shape (n_samples,)
+        Weights >= 0 of the l1 norm and of the squared l2 norm (an elastic net).
+    init : array-like of the shape of cov, optional
+        Codes to start from; any signs will do.
+    tol : float, optional
+        Largest residual of the optimality conditions, as a share of ``2 max |b_j|``. 1e-10 in float64 and 1e-5 in
+        float32 by default.
+    max_iter : int
+        Most linear systems to solve for one sample.
+    n_jobs : int, optional
+        Threads, as in scikit-learn. The result does not depend on it, not in one bit.
+    return_info : bool
+        Return a :class:`CodingInfo` too.
+
+    Returns
+    -------
+    codes : ndarray of the shape of cov
+    info : CodingInfo
+        If `return_info`. Otherwise a ConvergenceWarning tells of samples that did not converge.
+
+    Examples
+    --------
+    With an identity Gram matrix the answer is the soft threshold of b at penalty / 2:
+
+    >>> import numpy as np
+    >>> import jplrdl
+    >>> jplrdl.feature_sign_search(np.eye(3), [2.0, -1.0, 0.2], penalty=1.0)
+    array([ 1.5, -0.5,  0. ])
+    """
+    H = as_gram(gram)
+    b = as_float_array(cov, "cov")
+    if b.ndim > 2 or b.shape[-1] != H.shape[0]:
+        raise ValueError(f"cov must have shape (n_samples, {H.shape[0]}), one column for each atom, got {b.shape}")
+    rows = np.atleast_2d(b)
+    a = _as_init(init, b.shape)
+    dtype = common_dtype(H, b, a)
+    rows = np.ascontiguousarray(rows, dtype=dtype)
+    search = _Search(np.ascontiguousarray(H, dtype=dtype), len(rows), penalty, shift, a, tol, max_iter)
+    run_chunks(lambda chunk: search(chunk, rows[chunk]), len(rows), _chunk_rows(len(H)), n_jobs)
+    return search.answer(b.shape, return_info)
+
+
+@overload
+def sparse_encode(
+    X: ArrayLike, dictionary: ArrayLike, penalty: ArrayLike, *, gram: ArrayLike | None = ...,
+    init: ArrayLike | None = ..., shift: ArrayLike = ..., tol: float | None = ..., max_iter: int = ...,
+    n_jobs: int | None = ..., return_info: Literal[False] = ...,
+) -> FloatArray: ...
+@overload
+def sparse_encode(
+    X: ArrayLike, dictionary: ArrayLike, penalty: ArrayLike, *, gram: ArrayLike | None = ...,
+    init: ArrayLike | None = ..., shift: ArrayLike = ..., tol: float | None = ..., max_iter: int = ...,
+    n_jobs: int | None = ..., return_info: Literal[True],
+) -> tuple[FloatArray, CodingInfo]: ...
+def sparse_encode(
+    X: ArrayLike,
+    dictionary: ArrayLike,
+    penalty: ArrayLike,
+    *,
+    gram: ArrayLike | None = None,
+    init: ArrayLike | None = None,
+    shift: ArrayLike = 0.0,
+    tol: float | None = None,
+    max_iter: int = 10_000,
+    n_jobs: int | None = None,
+    return_info: bool = False,
+) -> FloatArray | tuple[FloatArray, CodingInfo]:
+    """Code the rows of X over the rows of a dictionary: min |x - aD|^2 + shift |a|^2 + penalty |a|_1, exactly.
+
+    scikit-learn's ``alpha`` is penalty / 2.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    dictionary : array-like of shape (n_atoms, n_features)
+        Atoms. They need not have unit norm.
+    penalty, shift : float or array-like of shape (n_samples,)
+        Weights >= 0 of the l1 norm and of the squared l2 norm (an elastic net).
+    gram : array-like of shape (n_atoms, n_atoms), optional
+        ``dictionary @ dictionary.T``, where it is known already.
+    init, tol, max_iter, n_jobs, return_info
+        As in :func:`feature_sign_search`.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples, n_atoms)
+    info : CodingInfo
+        If `return_info`. Otherwise a ConvergenceWarning tells of samples that did not converge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import jplrdl
+    >>> dictionary = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    >>> codes = jplrdl.sparse_encode([[0.6, 0.8]], dictionary, penalty=0.2)
+    >>> codes.round(6)
+    array([[0. , 0. , 0.9]])
+    """
+    samples = as_float_array(X, "X", ndim=2)
+    atoms = as_float_array(dictionary, "dictionary", ndim=2)
+    if samples.shape[1] != atoms.shape[1]:
+        raise ValueError(
+            f"X and dictionary must have the same number of features, got {samples.shape[1]} and {atoms.shape[1]}"
+        )
+    shape = (len(samples), len(atoms))
+    a = _as_init(init, shape)
+    H = None if gram is None else as_gram(gram)
+    if H is not None and len(H) != len(atoms):
+        raise ValueError(f"gram must have shape {(len(atoms), len(atoms))}, as the dictionary asks, got {H.shape}")
+    dtype = common_dtype(samples, atoms, H, a)
+    samples, atoms = samples.astype(dtype, copy=False), atoms.astype(dtype, copy=False)
+    H = gram_matrix(atoms, n_jobs=n_jobs) if H is None else np.ascontiguousarray(H, dtype=dtype)
+    check_finite(H, "the Gram matrix of dictionary")
+    search = _Search(H, len(samples), penalty, shift, a, tol, max_iter)
+
+    def encode(chunk: slice) -> None:
+        cov = np.ascontiguousarray(samples[chunk] @ atoms.T)
+        check_finite(cov, "the product of X and dictionary")
+        search(chunk, cov)
+
+    run_chunks(encode, len(samples), _chunk_rows(len(atoms)), n_jobs)
+    return search.answer(shape, return_info)
+
+
+def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+    """The inner products of all rows, exactly symmetric, in threads; bit-identical for every n_jobs."""
+    n = len(atoms)
+    gram = np.empty((n, n), dtype=atoms.dtype)
+
+    def fill(rows: slice) -> None:
+        block = atoms[rows] @ atoms[: rows.stop].T
+        gram[rows, : rows.stop] = block
+        gram[: rows.start, rows] = block[:, : rows.start].T
+        corner = gram[rows, rows]
+        upper = np.triu_indices(len(corner), 1)
+        corner[upper] = corner.T[upper]
+
+    run_chunks(fill, n, _GRAM_ROWS, n_jobs)
+    return gram
+
+
+class _Search:
+    """Codes of all samples, filled chunk by chunk."""
+
+    def __init__(
+        self,
+        gram: FloatArray,
+        n_samples: int,
+        penalty: Any,
+        shift: Any,
+        init: FloatArray | None,
+        tol: Any,
+        max_iter: Any,
+    ) -> None:
+        dtype, n_atoms = gram.dtype.type, len(gram)
+        self.gram = gram
+        self.penalty = as_weights(penalty, "penalty", n_samples, dtype)
+        self.shift = as_weights(shift, "shift", n_samples, dtype)
+        self.tol = (1e-10 if dtype == np.float64 else 1e-5) if tol is None else as_nonnegative(tol, "tol")
+        self.max_iter = as_count(max_iter, "max_iter")
+        self.codes: FloatArray = np.zeros((n_samples, n_atoms), dtype=dtype)
+        if init is not None:
+            self.codes[:] = init
+        self.n_iter = np.zeros(n_samples, dtype=np.intp)
+        self.residual: FloatArray = np.zeros(n_samples, dtype=dtype)
+        self.status = np.zeros(n_samples, dtype=np.intc)
+        self.worksize = _kernel.worksize(n_atoms, dtype == np.float32)
+
+    def __call__(self, rows: slice, cov: FloatArray) -> None:
+        work = np.empty(self.worksize, dtype=np.uint8)
+        _kernel.search_rows(
+            self.gram, cov, self.penalty[rows], self.shift[rows], self.tol, self.max_iter,
+            self.codes[rows], self.n_iter[rows], self.residual[rows], self.status[rows], work,
+        )
+
+    def answer(self, shape: tuple[int, ...], return_info: bool) -> FloatArray | tuple[FloatArray, CodingInfo]:
+        info = CodingInfo(self.n_iter, self.residual, self.status)
+        codes = self.codes.reshape(shape)
+        if return_info:
+            return codes, info
+        if not info.converged:
+            _warn(info)
+        return codes
+
+
+def _warn(info: CodingInfo) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    n_limit = int(np.sum(info.status == ITERATION_LIMIT))
+    n_indefinite = int(np.sum(info.status == NOT_POSITIVE_DEFINITE))
+    warnings.warn(
+        f"{n_limit + n_indefinite} of {info.status.size} samples did not reach the tolerance (largest residual "
+        f"{info.residual.max():.3g}): {n_limit} stopped at max_iter, raise it; for {n_indefinite} the active block of "
+        "the Gram matrix is not positive definite, raise tol or shift.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def _as_init(init: Any, shape: tuple[int, ...]) -> FloatArray | None:
+    if init is None:
+        return None
+    codes = as_float_array(init, "init")
+    if codes.shape != shape:
+        raise ValueError(f"init must have the shape of the codes, {shape}, got {codes.shape}")
+    return codes
+
+
+def _chunk_rows(n_atoms: int) -> int:
+    """Rows coded between two looks at the keyboard: well under a second, yet enough for an efficient product."""
+    return max(4, min(64, 200_000 // n_atoms))

@@ -1,0 +1,179 @@
+"""Signed neighbour graphs (eq4, eq7) and their Laplacians (eq6, eq9, eq10)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import cython_graph as _kernel
+from ._validation import FloatArray, as_count, as_float_array, as_positive
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_BLOCK = 256
+_MOST_EDGES = np.iinfo(np.intc).max
+
+
+def signed_knn_graph(
+    X: ArrayLike,
+    y: ArrayLike,
+    n_neighbors_same: int,
+    n_neighbors_other: int,
+    *,
+    weights: Literal["sign", "heat"] = "sign",
+    kernel_width: float = 1.0,
+) -> csr_array:
+    """Join each sample to its nearest of the same class (positive) and of all other classes (negative weight).
+
+    Two samples are joined if either is a neighbour of the other. Ties in distance go to the lower index. A class or a
+    rest that is too small gives what it has. Memory beyond X grows with the number of edges, not of pairs.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Labels of any kind.
+    n_neighbors_same, n_neighbors_other : int >= 0
+        k1 and k2.
+    weights : "sign" or "heat"
+        1 and -1 (eq4), or plus and minus ``exp(-|x_i - x_j|^2 / 2 kernel_width^2)`` (eq7).
+    kernel_width : float > 0
+        t of eq7.
+
+    Returns
+    -------
+    csr_array of shape (n_samples, n_samples)
+        Symmetric, of the dtype of X, with ordered indices and an empty diagonal.
+
+    Examples
+    --------
+    >>> import jplrdl
+    >>> graph = jplrdl.signed_knn_graph([[0.0], [1.0], [3.0], [4.0]], ["a", "a", "b", "b"], 1, 1)
+    >>> graph.toarray()
+    array([[ 0.,  1., -1.,  0.],
+           [ 1.,  0., -1., -1.],
+           [-1., -1.,  0.,  1.],
+           [ 0., -1.,  1.,  0.]])
+    """
+    from scipy.sparse import csr_array
+
+    x = np.ascontiguousarray(as_float_array(X, "X", ndim=2))
+    labels = _as_labels(y, len(x))
+    k_same = min(as_count(n_neighbors_same, "n_neighbors_same", least=0), len(x) - 1)
+    k_other = min(as_count(n_neighbors_other, "n_neighbors_other", least=0), len(x) - 1)
+    width = np.inf if weights == "sign" else as_positive(kernel_width, "kernel_width")
+    if weights not in ("sign", "heat"):
+        raise ValueError(f"weights must be 'sign' or 'heat', got {weights!r}")
+    n, k = len(x), k_same + k_other
+    if k == 0:
+        return csr_array((n, n), dtype=x.dtype)
+    if 2 * n * k > _MOST_EDGES:
+        raise ValueError(f"n_neighbors_same + n_neighbors_other must be at most {_MOST_EDGES // (2 * n)} here, got {k}")
+    neighbors, distances = _nearest(x, labels, k_same, k_other)
+    indptr = np.empty(n + 1, dtype=np.intc)
+    indices = np.empty(2 * n * k, dtype=np.intc)
+    data: FloatArray = np.empty(2 * n * k, dtype=x.dtype)
+    _kernel.knn_csr(neighbors, distances, k_same, width, indptr, indices, data)
+    n_edges = int(indptr[-1])
+    return csr_array((data[:n_edges].copy(), indices[:n_edges].copy(), indptr), shape=(n, n))
+
+
+def laplacian(W: Any, *, normalized: bool = False, signed: bool = False) -> csr_array:
+    """The Laplacian of a symmetric weight matrix.
+
+    ==========================  =====================================================================
+    ``laplacian(W)``            diag(W 1) - W. Negative weights make it indefinite (eq6).
+    ``signed=True``             diag(|W| 1) - W, positive semi-definite whatever the signs.
+    ``normalized=True``         D^-1/2 (D - W) D^-1/2 for the degrees D above (eq10); all of them must be
+                                positive where there is an edge, which ``signed=True`` guarantees:
+                                eigenvalues then lie in [0, 2].
+    ==========================  =====================================================================
+
+    Parameters
+    ----------
+    W : sparse or dense matrix of shape (n_samples, n_samples)
+    normalized, signed : bool
+
+    Returns
+    -------
+    csr_array of shape (n_samples, n_samples)
+        With a full diagonal; a sample without edges has a row of zeros.
+
+    Examples
+    --------
+    >>> import jplrdl
+    >>> jplrdl.laplacian([[0.0, 1.0, -1.0], [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], signed=True).toarray()
+    array([[ 2., -1.,  1.],
+           [-1.,  1.,  0.],
+           [ 1.,  0.,  1.]])
+    """
+    from scipy.sparse import csr_array
+
+    graph = _as_graph(W)
+    n = graph.shape[0]
+    magnitudes = abs(graph).sum(axis=1)
+    degree = magnitudes if signed else graph.sum(axis=1)
+    degree = np.ascontiguousarray(degree, dtype=graph.dtype)
+    scale = np.ones_like(degree)
+    if normalized:
+        joined = magnitudes > 0
+        if (degree[joined] <= 0).any():
+            raise ValueError(
+                f"W must have positive degrees to be normalized, got {degree[joined].min():.3g}; "
+                "signed=True uses those of |W|"
+            )
+        scale[joined] = 1 / np.sqrt(degree[joined])
+    indptr = np.empty(n + 1, dtype=np.intc)
+    indices = np.empty(graph.nnz + n, dtype=np.intc)
+    data: FloatArray = np.empty(graph.nnz + n, dtype=graph.dtype)
+    _kernel.laplacian_csr(
+        graph.indptr.astype(np.intc, copy=False), graph.indices.astype(np.intc, copy=False), graph.data,
+        degree, scale, indptr, indices, data,
+    )
+    filled = int(indptr[-1])
+    return csr_array((data[:filled].copy(), indices[:filled].copy(), indptr), shape=(n, n))
+
+
+def _nearest(x: FloatArray, labels: NDArray[np.intc], k_same: int, k_other: int) -> tuple[NDArray[np.intc], FloatArray]:
+    """Both lists of every sample, side by side, nearest first, -1 where there is none; and the squared distances."""
+    neighbors = np.full((len(x), k_same + k_other), -1, dtype=np.intc)
+    distances: FloatArray = np.full(neighbors.shape, np.inf, dtype=x.dtype)
+    squares = np.einsum("ij,ij->i", x, x)
+    if not np.isfinite(squares).all():
+        raise ValueError(f"X must have squared lengths below {np.finfo(x.dtype).max:.3g}; scale it down")
+    work = np.empty(_kernel.knn_worksize(_BLOCK, x.dtype == np.float32), dtype=np.uint8)
+    for start in range(0, len(x), _BLOCK):
+        _kernel.knn_block(x, squares, labels, start, _BLOCK, k_same, neighbors, distances, work)
+    return neighbors, distances
+
+
+def _as_labels(y: ArrayLike, n_samples: int) -> NDArray[np.intc]:
+    labels = np.asarray(y)
+    if labels.shape != (n_samples,):
+        raise ValueError(f"y must hold one label for each of {n_samples} samples, got shape {labels.shape}")
+    return np.unique(labels, return_inverse=True)[1].astype(np.intc)
+
+
+def _as_graph(W: Any) -> Any:
+    """A symmetric CSR matrix of floats with ordered indices, the caller's own left as it was."""
+    from scipy.sparse import csr_array, issparse
+
+    if issparse(W):
+        if W.dtype.kind == "c":
+            raise TypeError(f"W must hold real numbers, got dtype {W.dtype}")
+        graph = csr_array(W, copy=True)
+        graph.data = np.array(as_float_array(graph.data, "W")) if graph.nnz else graph.data.astype(np.float64)
+        graph.sum_duplicates()
+    else:
+        graph = csr_array(as_float_array(W, "W", ndim=2))
+    if graph.shape[0] != graph.shape[1]:
+        raise ValueError(f"W must be square, got shape {graph.shape}")
+    asymmetry = abs(graph - graph.T).max() if graph.nnz else 0.0
+    if asymmetry > 100 * np.finfo(graph.dtype).eps * abs(graph).max():
+        raise ValueError(f"W must be symmetric, got entries that differ from their mirror by {asymmetry:.3g}")
+    if graph.nnz + graph.shape[0] > _MOST_EDGES:
+        raise ValueError(f"W must have fewer than {_MOST_EDGES} entries, got {graph.nnz}")
+    return graph

@@ -1,0 +1,144 @@
+"""Proximal maps of the l1, the 2,1 and the nuclear norm: argmin_U |U - V|_F^2 / 2 + t |U|."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import cython_prox as _kernel
+from ._validation import FloatArray, as_float_array, as_nonnegative, as_output
+
+
+def prox_l1(V: ArrayLike, t: float, out: FloatArray | None = None) -> FloatArray:
+    """Shrink every element towards zero: sign(v) max(|v| - t, 0).
+
+    Parameters
+    ----------
+    V : array-like of any shape
+    t : float >= 0
+    out : ndarray of the shape and dtype of V, optional
+        Where to write the result; V itself works in place.
+
+    Returns
+    -------
+    ndarray of the shape of V
+
+    Examples
+    --------
+    >>> import jplrdl
+    >>> jplrdl.prox_l1([3.0, -0.5, -2.0], 1.0)
+    array([ 2.,  0., -1.])
+    """
+    v, t = as_float_array(V, "V"), as_nonnegative(t, "t")
+    result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
+    source, target = _matching(v, result)
+    _kernel.l1(source.ravel(order="K"), t, target.ravel(order="K"))
+    return _deliver(target, result)
+
+
+def prox_l21(V: ArrayLike, t: float, axis: int = 0, out: FloatArray | None = None) -> FloatArray:
+    """Shrink every vector along an axis towards zero: max(1 - t / |v|_2, 0) v.
+
+    Parameters
+    ----------
+    V : array-like of any shape
+    t : float >= 0
+    axis : int
+        The axis along which a group lies: 0 shrinks the columns of a matrix, 1 its rows.
+    out : ndarray of the shape and dtype of V, optional
+        Where to write the result; V itself works in place.
+
+    Returns
+    -------
+    ndarray of the shape of V
+
+    Examples
+    --------
+    >>> import jplrdl
+    >>> jplrdl.prox_l21([[3.0, 0.1], [4.0, 0.1]], 2.5)
+    array([[1.5, 0. ],
+           [2. , 0. ]])
+    """
+    v, t = as_float_array(V, "V"), as_nonnegative(t, "t")
+    if not isinstance(axis, int | np.integer) or isinstance(axis, bool) or not -v.ndim <= axis < v.ndim:
+        raise ValueError(f"axis must be an integer in [{-v.ndim}, {v.ndim}), got {axis!r}")
+    axis = int(axis) % v.ndim
+    result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
+    source, target = _matching(v, result)
+    if not source.flags.c_contiguous:
+        source, target_c, axis = source.T, target.T, v.ndim - 1 - axis
+    else:
+        target_c = target
+    grouped = (int(np.prod(source.shape[:axis])), source.shape[axis], int(np.prod(source.shape[axis + 1 :])))
+    work = np.empty(_kernel.l21_worksize(*grouped, v.dtype == np.float32), dtype=np.uint8)
+    _kernel.l21(source.reshape(grouped), t, target_c.reshape(grouped), work)
+    return _deliver(target, result)
+
+
+def prox_nuclear(V: ArrayLike, t: float, out: FloatArray | None = None) -> tuple[FloatArray, int]:
+    """Shrink every singular value towards zero: max(s - t, 0).
+
+    Through the Gram matrix of the smaller side and only the eigenvectors that are kept where t is at least 2^-10
+    times the largest singular value (as bounded by the Gram matrix's Frobenius norm), where that loses at most nine
+    bits; through a full singular value decomposition otherwise.
+
+    Parameters
+    ----------
+    V : array-like of shape (n_rows, n_columns)
+    t : float >= 0
+    out : ndarray of the shape and dtype of V, optional
+        Where to write the result; V itself works in place.
+
+    Returns
+    -------
+    array : ndarray of the shape of V
+    rank : int
+        Singular values that are left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import jplrdl
+    >>> shrunk, rank = jplrdl.prox_nuclear(np.diag([3.0, 1.0, 0.5]), 1.0)
+    >>> shrunk.round(6).diagonal(), rank
+    (array([2., 0., 0.]), 1)
+    """
+    v, t = as_float_array(V, "V", ndim=2), as_nonnegative(t, "t")
+    result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
+    source, target = _matching(v, result)
+    if source is target:
+        source = source.copy(order="K")
+    if source.flags.c_contiguous:
+        rank = shrink_spectrum(source, t, target)[1]
+    else:
+        rank = shrink_spectrum(source.T, t, target.T)[1]
+    return _deliver(target, result), rank
+
+
+def shrink_spectrum(v: FloatArray, t: float, out: FloatArray) -> tuple[FloatArray, int]:
+    """The kernel of prox_nuclear for C-contiguous arrays that do not overlap; the new singular values and the rank."""
+    singular: FloatArray = np.empty(min(v.shape), dtype=v.dtype)
+    work = np.empty(_kernel.nuclear_worksize(v.shape[0], v.shape[1], v.dtype == np.float32), dtype=np.uint8)
+    info, rank = _kernel.nuclear(v, t, out, singular, work)
+    if info != 0:
+        raise np.linalg.LinAlgError(f"the singular value decomposition of V did not converge (LAPACK's info: {info})")
+    return singular, rank
+
+
+def _matching(v: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Source and target that are contiguous in the same order, identical if the map may run in place."""
+    for order in ("c_contiguous", "f_contiguous"):
+        if getattr(v.flags, order) and getattr(result.flags, order):
+            same = v.ctypes.data == result.ctypes.data
+            if same:
+                return result, result
+            if not np.may_share_memory(v, result):
+                return v, result
+    fresh = np.array(v, order="C", copy=True, subok=False)
+    return fresh, fresh
+
+
+def _deliver(target: FloatArray, result: FloatArray) -> FloatArray:
+    if target is not result:
+        result[...] = target
+    return result

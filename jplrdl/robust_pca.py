@@ -1,0 +1,159 @@
+"""Robust PCA (eq3): a matrix as the sum of a low-rank and a sparse one, by inexact ALM."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+
+from . import _alm
+from ._validation import FloatArray, as_count, as_float_array, as_nonnegative, as_positive
+from .prox import prox_l1, shrink_spectrum
+
+
+@dataclass(frozen=True)
+class RobustPCAResult:
+    """What robust_pca found, and how good it is.
+
+    Attributes
+    ----------
+    low_rank, sparse : ndarray of the shape of X
+    rank : int
+        Of low_rank.
+    n_iter : int
+    feasibility : float
+        ``|X - low_rank - sparse|_F / |X|_F``
+    objective : float
+        ``|L|_* + eta |X - L|_1`` at L = low_rank: the value of a point that meets the constraint exactly.
+    gap : float
+        The objective minus a lower bound of the optimum, from the multiplier scaled into the dual's feasible set.
+    converged : bool
+        Did the feasibility reach the tolerance?
+    """
+
+    low_rank: FloatArray
+    sparse: FloatArray
+    rank: int
+    n_iter: int
+    feasibility: float
+    objective: float
+    gap: float
+    converged: bool
+
+
+def robust_pca(
+    X: ArrayLike,
+    *,
+    eta: float | None = None,
+    mu: float | None = None,
+    rho: float = 1.5,
+    tol: float | None = None,
+    max_iter: int = 500,
+) -> RobustPCAResult:
+    """Split X into low rank and sparse: min |L|_* + eta |E|_1 subject to X = L + E.
+
+    Inexact ALM: a nuclear and an l1 proximal map an iteration, the penalty mu growing by rho. A smaller rho takes
+    more iterations and ends nearer to the optimum; `gap` tells how near.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    eta : float > 0, optional
+        Weight of the sparse part; 1 / sqrt(max(X.shape)) by default.
+    mu : float > 0, optional
+        First penalty; 1.25 / |X|_2 by default.
+    rho : float >= 1
+        Growth of mu.
+    tol : float, optional
+        Feasibility to reach; 1e-7 in float64 and 1e-5 in float32 by default.
+    max_iter : int
+
+    Returns
+    -------
+    RobustPCAResult
+        A ConvergenceWarning tells if it did not converge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import jplrdl
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 50))
+    >>> corrupted = truth + 10.0 * (rng.random(truth.shape) < 0.05)
+    >>> result = jplrdl.robust_pca(corrupted)
+    >>> result.rank, bool(abs(result.low_rank - truth).max() < 1e-4)
+    (2, True)
+    """
+    x = np.ascontiguousarray(as_float_array(X, "X", ndim=2))
+    eta = 1 / math.sqrt(max(x.shape)) if eta is None else as_positive(eta, "eta")
+    tol = (1e-7 if x.dtype == np.float64 else 1e-5) if tol is None else as_nonnegative(tol, "tol")
+    max_iter = as_count(max_iter, "max_iter")
+    if as_positive(rho, "rho") < 1:
+        raise ValueError(f"rho must be >= 1, got {rho!r}")
+    mu = None if mu is None else as_positive(mu, "mu")
+    largest = float(np.abs(x).max())
+    if largest == 0:
+        return RobustPCAResult(x.copy(), x.copy(), 0, 0, 0.0, 0.0, 0.0, True)
+    # The problem scales with X; inside, its largest element is 1, so that no square over- or underflows.
+    result = _solve(x / x.dtype.type(largest), eta, None if mu is None else mu * largest, rho, tol, max_iter, largest)
+    if not result.converged:
+        _warn(result, tol)
+    return result
+
+
+def _solve(
+    x: FloatArray, eta: float, mu: float | None, rho: float, tol: float, max_iter: int, scale: float
+) -> RobustPCAResult:
+    """Inexact ALM on X / scale; the answer is scaled back."""
+    norm, size = _spectral_norm(x), float(np.linalg.norm(x))
+    mu = 1.25 / norm if mu is None else mu
+    last_mu = 1e7 * mu
+    multiplier = x / x.dtype.type(max(norm, float(np.abs(x).max()) / eta))
+    low_rank = np.empty_like(x)
+    v = x + multiplier / x.dtype.type(mu)
+    n_iter, rank, nuclear, feasibility = 0, 0, 0.0, math.inf
+    while n_iter < max_iter and feasibility > tol:
+        n_iter += 1
+        singular, rank = shrink_spectrum(v, 1 / mu, low_rank)
+        nuclear = float(singular.sum(dtype=np.float64))
+        next_mu = min(rho * mu, last_mu)
+        squared = _alm.step(x.ravel(), low_rank.ravel(), multiplier.ravel(), v.ravel(), eta, mu, next_mu)
+        feasibility = math.sqrt(squared) / size
+        mu = next_mu
+    sparse = prox_l1(x - low_rank + multiplier / x.dtype.type(mu), eta / mu)
+    feasibility = float(np.linalg.norm(x - low_rank - sparse)) / size
+    objective = nuclear + eta * float(np.abs(x - low_rank).sum(dtype=np.float64))
+    gap = objective - _dual_bound(x, multiplier, eta)
+    low_rank *= x.dtype.type(scale)
+    sparse *= x.dtype.type(scale)
+    return RobustPCAResult(
+        low_rank, sparse, rank, n_iter, feasibility, scale * objective, scale * gap, feasibility <= tol
+    )
+
+
+def _dual_bound(x: FloatArray, multiplier: FloatArray, eta: float) -> float:
+    """<X, Y> for the multiplier scaled to |Y|_2 <= 1 and |Y|_inf <= eta: a lower bound of the optimum."""
+    outside = max(1.0, _spectral_norm(multiplier), float(np.abs(multiplier).max()) / eta)
+    return float(np.vdot(x.astype(np.float64, copy=False), multiplier)) / outside
+
+
+def _spectral_norm(x: FloatArray) -> float:
+    """|X|_2 from the largest eigenvalue of the smaller Gram matrix."""
+    gram = x @ x.T if x.shape[0] < x.shape[1] else x.T @ x
+    last = len(gram) - 1
+    return math.sqrt(max(0.0, float(eigh(gram, eigvals_only=True, subset_by_index=(last, last))[0])))
+
+
+def _warn(result: RobustPCAResult, tol: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"robust_pca stopped after {result.n_iter} iterations at feasibility {result.feasibility:.3g}, "
+        f"above tol = {tol:.3g}; raise max_iter, rho or tol.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

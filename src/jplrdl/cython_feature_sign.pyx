@@ -1,0 +1,573 @@
+"""Feature-sign search: the exact minimum of a lasso in Gram form, by an active set.
+
+    f(a) = a'Ha - 2 b'a + shift a'a + penalty |a|_1                  H symmetric, positive semi-definite
+
+Halve it and write G = H + shift I, kappa = penalty / 2 and g = Ga - b, the gradient of the smooth half. Then a is
+optimal if and only if
+
+    g_j = -kappa sign(a_j)   where a_j != 0,         |g_j| <= kappa   where a_j = 0.
+
+The idea (Lee, Battle, Raina, Ng, 2006): if the support S and the signs theta of the optimum were known, the optimum
+would solve the linear system G_SS a_S = b_S - kappa theta_S. So guess them, solve, and correct the guess:
+
+  activate   atoms off the support with |g_j| > kappa join S with the sign -sign(g_j) that lets them descend;
+  solve      the system gives a step from a to the minimum for these signs;
+  walk       along the step the objective is a convex piecewise quadratic: go to its exact minimum; a coefficient
+             that stops at zero leaves S, one that crosses zero flips its sign.
+
+Every step descends, there are finitely many sign patterns, so it ends. What makes it fast here:
+
+  * The Cholesky factor R'R = G_SS is never computed afresh: a column is appended when an atom joins, Givens
+    rotations close the gap when one leaves. Both cost O(s^2).
+  * Many atoms join at once. Those whose step contradicts their sign leave again before the step is taken: at least
+    one always stays, because v'M^-1 v > 0 for the positive definite Schur complement M and the vector v > 0 of
+    violations.
+  * Continuation. From a cold start kappa falls in a few stages from max |b_j|, where a = 0 is optimal, to its final
+    value. The atoms that join a stage are then nearly those that it needs, and few ever leave.
+  * Two levels. The search runs on a working set of atoms, and keeps their part of the columns of G that are on the
+    support in a compact panel that stays in cache. The gradient over all atoms is computed only when that inner
+    problem is solved: it opens the next stage, or shows the violators that must join the working set, or that there
+    is none and a is optimal.
+  * An atom that depends linearly on the support (a low-rank dictionary is full of them) has no Schur complement to
+    divide by. Along the null direction the quadratic is flat and the l1 norm falls: walk until a coefficient of the
+    support reaches zero, and exchange the two.
+"""
+
+from cython cimport floating
+from libc.float cimport DBL_EPSILON, FLT_EPSILON
+from libc.math cimport INFINITY, fabs, isfinite, sqrt
+from libc.string cimport memcpy, memmove, memset
+
+from jplrdl._blas cimport NO_TRANS, TRANS, axpy, dot, gemv_add, trsv_upper
+
+cdef enum:
+    FIRST_LEADING_DIMENSION = 64    # room of the compact arrays at first; doubled when the working set outgrows it
+
+# Found by timing on faces, objects and synthetic data; only speed depends on them.
+cdef double STAGE_RATIO = 0.25      # by which kappa falls from stage to stage
+cdef double ACTIVATION_SHARE = 0.3  # violators with at least this share of the worst violation are activated with it
+
+cdef enum Place:                    # of an atom
+    OUTSIDE = 0                     # the working set
+    INACTIVE                        # in the working set, off the support
+    ACTIVE                          # on the support
+    GIVEN_UP                        # in the working set, but the objective has no minimum along it
+
+cdef enum Walk:
+    WALK_WHOLE                      # to the minimum for the signs it began with
+    WALK_CROSSED                    # to a lower point with other signs or a smaller support
+    WALK_UNBOUNDED                  # nowhere: the objective falls for ever
+
+
+# One search. Arrays of length `size` follow the working set, those of length `active` the support, in R's order.
+cdef struct dSearch:
+    Py_ssize_t n_atoms, gram_stride
+    const double *gram
+    const double *cov
+    double *result
+    double target, kappa, shift, tol, pivot_tol     # kappa falls to target
+    Py_ssize_t size, active, ld
+    int *place                      # of every atom
+    int *members                    # atoms of the working set
+    int *support                    # positions in the working set
+    int *found                      # scratch
+    double *code                    # a_S
+    double *sign                    # theta_S
+    double *step
+    double *grad                    # g over the working set
+    double *full_grad               # g over all atoms
+    double *panel                   # G, rows of the working set, columns of the support; leading dimension ld
+    double *factor                  # R, upper triangular, leading dimension ld
+
+cdef struct sSearch:
+    Py_ssize_t n_atoms, gram_stride
+    const float *gram
+    const float *cov
+    float *result
+    float target, kappa, shift, tol, pivot_tol
+    Py_ssize_t size, active, ld
+    int *place
+    int *members
+    int *support
+    int *found
+    float *code
+    float *sign
+    float *step
+    float *grad
+    float *full_grad
+    float *panel
+    float *factor
+
+ctypedef fused Search:
+    dSearch
+    sSearch
+
+
+# ---------------------------------------------------------------------------------------------- the working set
+
+cdef void widen(Search *q) noexcept nogil:
+    """Double the leading dimension of the compact arrays, moving columns from the last to the first."""
+    cdef Py_ssize_t j, wider = min(2 * q.ld, q.n_atoms)
+    for j in range(q.active - 1, 0, -1):
+        memmove(q.panel + j * wider, q.panel + j * q.ld, q.size * sizeof(q.panel[0]))
+        memmove(q.factor + j * wider, q.factor + j * q.ld, (j + 1) * sizeof(q.factor[0]))
+    q.ld = wider
+
+
+cdef void join(Search *q, Py_ssize_t atom) noexcept nogil:
+    """Take an atom into the working set: its row of G, restricted to the support, becomes a row of the panel."""
+    cdef Py_ssize_t i, last = q.size
+    if last == q.ld:
+        widen(q)
+    row = q.gram + atom * q.gram_stride
+    for i in range(q.active):
+        q.panel[i * q.ld + last] = row[q.members[q.support[i]]]
+    q.grad[last] = q.full_grad[atom]
+    q.members[last] = <int> atom
+    q.place[atom] = INACTIVE
+    q.size = last + 1
+
+
+cdef void keep_largest(Py_ssize_t keep, Py_ssize_t count, int *found, const floating *g) noexcept nogil:
+    """Reorder found[:count] so that the `keep` largest |g| come first (Hoare's selection)."""
+    cdef Py_ssize_t low = 0, high = count - 1, i, j
+    cdef floating pivot
+    while low < high:
+        pivot = abs(g[found[(low + high) // 2]])
+        i, j = low, high
+        while i <= j:
+            while abs(g[found[i]]) > pivot:
+                i += 1
+            while abs(g[found[j]]) < pivot:
+                j -= 1
+            if i <= j:
+                found[i], found[j] = found[j], found[i]
+                i += 1
+                j -= 1
+        if keep <= j + 1:
+            high = j
+        elif keep > i:
+            low = i
+        else:
+            return
+
+
+cdef Py_ssize_t join_violators(Search *q) noexcept nogil:
+    """Take the worst violators outside the working set into it; returns how many."""
+    cdef Py_ssize_t j, count = 0, most = 8 + q.active // 2
+    cdef double limit = q.kappa + q.tol
+    for j in range(q.n_atoms):
+        if fabs(q.full_grad[j]) > limit and q.place[j] == OUTSIDE:
+            q.found[count] = <int> j
+            count += 1
+    if count > most:
+        keep_largest(most, count, q.found, q.full_grad)
+        count = most
+    for j in range(count):
+        join(q, q.found[j])
+    return count
+
+
+cdef void full_gradient(Search *q) noexcept nogil:
+    """g = Ga - b over all atoms, from scratch, and its part on the working set."""
+    cdef Py_ssize_t i, atom
+    for i in range(q.n_atoms):
+        q.full_grad[i] = -q.cov[i]
+    for i in range(q.active):
+        atom = q.members[q.support[i]]
+        axpy(q.n_atoms, q.code[i], q.gram + atom * q.gram_stride, q.full_grad)
+        q.full_grad[atom] += q.shift * q.code[i]
+    for i in range(q.size):
+        q.grad[i] = q.full_grad[q.members[i]]
+
+
+cdef double violation(Search *q) noexcept nogil:
+    """How far the optimality conditions are from holding: max |g_j + kappa theta_j| on S, max(|g_j| - kappa) off it."""
+    cdef Py_ssize_t i
+    cdef double worst = 0, on_support = 0
+    for i in range(q.n_atoms):
+        worst = max(worst, fabs(q.full_grad[i]))
+    worst -= q.kappa
+    for i in range(q.active):
+        on_support = max(on_support, fabs(q.grad[q.support[i]] + q.kappa * q.sign[i]))
+    return max(worst, on_support, 0.)
+
+
+# -------------------------------------------------------------------------------------------------- the support
+
+cdef double append(Search *q, Py_ssize_t position) noexcept nogil:
+    """Write the columns of a member behind those of the support; returns its pivot, the squared diagonal of R.
+
+    Its column of R is R^-T G_Sj on top of the root of the pivot G_jj - |R^-T G_Sj|^2. The caller takes it in by
+    q.active += 1.
+    """
+    cdef Py_ssize_t i, s = q.active, atom = q.members[position]
+    cdef double pivot
+    row = q.gram + atom * q.gram_stride
+    column = q.factor + s * q.ld
+    for i in range(s):
+        column[i] = row[q.members[q.support[i]]]
+    trsv_upper(TRANS, s, q.factor, q.ld, column)
+    pivot = row[atom] + q.shift - dot(s, column, column)
+    column[s] = sqrt(max(pivot, 0.))
+    column = q.panel + s * q.ld
+    for i in range(q.size):
+        column[i] = row[q.members[i]]
+    column[position] += q.shift
+    q.support[s] = <int> position
+    return pivot
+
+
+cdef bint is_dependent(Search *q, double pivot) noexcept nogil:
+    """Is the pivot of the member behind the support no more than what rounding leaves of its diagonal?"""
+    return not pivot > q.pivot_tol * q.panel[q.active * q.ld + q.support[q.active]]
+
+
+cdef void take_in(Search *q, double code, double sign) noexcept nogil:
+    """The member behind the support becomes the last one of it."""
+    q.code[q.active] = code
+    q.sign[q.active] = sign
+    q.place[q.members[q.support[q.active]]] = ACTIVE
+    q.active += 1
+
+
+cdef void drop(Search *q, Py_ssize_t k) noexcept nogil:
+    """Remove member k from the support.
+
+    Without column k, R is upper Hessenberg from there on; a Givens rotation of rows i, i+1 removes each sub-diagonal
+    element. Column after column, so that memory is read in order.
+    """
+    cdef Py_ssize_t i, j, s = q.active
+    cdef double above, length
+    cosine = q.step                         # free between two solves
+    sine = q.full_grad                      # free while the working set is searched
+    q.place[q.members[q.support[k]]] = INACTIVE
+    for j in range(k + 1, s):
+        column = q.factor + (j - 1) * q.ld
+        memcpy(column, q.factor + j * q.ld, (j + 1) * sizeof(column[0]))
+        for i in range(k, j - 1):
+            above = column[i]
+            column[i] = cosine[i] * above + sine[i] * column[i + 1]
+            column[i + 1] = cosine[i] * column[i + 1] - sine[i] * above
+        length = sqrt(column[j - 1] * column[j - 1] + column[j] * column[j])
+        cosine[j - 1] = column[j - 1] / length
+        sine[j - 1] = column[j] / length
+        column[j - 1] = length
+        memcpy(q.panel + (j - 1) * q.ld, q.panel + j * q.ld, q.size * sizeof(column[0]))
+        q.code[j - 1], q.sign[j - 1], q.support[j - 1] = q.code[j], q.sign[j], q.support[j]
+    q.active = s - 1
+
+
+cdef double solve_step(Search *q, Py_ssize_t first) noexcept nogil:
+    """step = -G_SS^-1 (g_S + kappa theta_S), given that the bracket vanishes before `first`; returns step'G_SS step."""
+    cdef Py_ssize_t i
+    cdef double curvature
+    for i in range(first):
+        q.step[i] = 0
+    for i in range(first, q.active):
+        q.step[i] = -(q.grad[q.support[i]] + q.kappa * q.sign[i])
+    trsv_upper(TRANS, q.active - first, q.factor + first * q.ld + first, q.ld, q.step + first)
+    curvature = dot(q.active - first, q.step + first, q.step + first)
+    trsv_upper(NO_TRANS, q.active, q.factor, q.ld, q.step)
+    return curvature
+
+
+cdef Walk walk(Search *q, Py_ssize_t moving, double slope, double curvature) noexcept nogil:
+    """a += t step for the first `moving` members, with the t > 0 that minimises f, and g with it.
+
+    Along the step the derivative of f / 2 is -slope + t curvature, plus 2 kappa |step_i| for each coefficient i that
+    has crossed zero. The walk ends between two crossings or at one, where that coefficient leaves the support.
+    """
+    cdef Py_ssize_t i, nearest, stop = -1
+    cdef double t, when
+    cdef Walk how = WALK_WHOLE
+    while True:
+        t = slope / curvature if curvature > 0 else INFINITY
+        nearest = -1
+        for i in range(q.active):
+            if q.step[i] * q.sign[i] < 0:
+                when = -q.code[i] / q.step[i]
+                if when < t:
+                    nearest, t = i, when
+        if nearest < 0:
+            break
+        how = WALK_CROSSED
+        slope -= 2 * q.kappa * fabs(q.step[nearest])
+        if slope <= curvature * t:
+            stop = nearest
+            break
+        q.sign[nearest] = -q.sign[nearest]
+    if t == INFINITY:
+        for i in range(q.active):
+            q.sign[i] = 1 if q.code[i] > 0 else -1
+        return WALK_UNBOUNDED
+    for i in range(moving):
+        q.step[i] = t * q.step[i]
+        q.code[i] += q.step[i]
+    gemv_add(q.size, moving, q.panel, q.ld, q.step, q.grad)
+    if stop >= 0:
+        q.code[stop] = 0
+    for i in range(q.active - 1, -1, -1):
+        if not q.code[i] * q.sign[i] > 0:
+            drop(q, i)
+            how = WALK_CROSSED
+    return how
+
+
+cdef bint exchange(Search *q, double theta) noexcept nogil:
+    """Let the member behind the support, which depends on it, into it in the place of another; False if none yields.
+
+    The direction (-G_SS^-1 G_Sj, 1) theta_j leaves Da as it is and the l1 norm falls, so that some coefficient must
+    reach zero: unless G is not positive semi-definite, or b not in its range, and f has no minimum.
+    """
+    cdef Py_ssize_t i, s, position = q.support[q.active]
+    cdef double code = 0
+    while True:
+        s = q.active
+        memcpy(q.step, q.factor + s * q.ld, s * sizeof(q.step[0]))
+        trsv_upper(NO_TRANS, s, q.factor, q.ld, q.step)
+        for i in range(s):
+            q.step[i] = -theta * q.step[i]
+        q.step[s] = theta
+        q.code[s] = code
+        if walk(q, s + 1, fabs(q.grad[position]) - q.kappa, 0) == WALK_UNBOUNDED:
+            q.step[0] = -code
+            gemv_add(q.size, 1, q.panel + s * q.ld, q.ld, q.step, q.grad)
+            q.place[q.members[position]] = GIVEN_UP
+            return False
+        code = q.code[s]
+        if not is_dependent(q, append(q, position)):
+            take_in(q, code, theta)
+            return True
+
+
+cdef Py_ssize_t worst_violator(Search *q) noexcept nogil:
+    """The position in the working set, off the support, with the largest |g| > kappa + tol; -1 if there is none."""
+    cdef Py_ssize_t i, worst = -1
+    cdef double largest = q.kappa + q.tol
+    for i in range(q.size):
+        if fabs(q.grad[i]) > largest and q.place[q.members[i]] == INACTIVE:
+            worst, largest = i, fabs(q.grad[i])
+    return worst
+
+
+cdef void activate_more(Search *q, double cut) noexcept nogil:
+    """Let the members with the largest |g| > cut into the support, a few at a time, unless they depend on it."""
+    cdef Py_ssize_t i, count = 0, most = 2 + q.active // 4
+    for i in range(q.size):
+        if fabs(q.grad[i]) > cut and q.place[q.members[i]] == INACTIVE:
+            q.found[count] = <int> i
+            count += 1
+    if count > most:
+        keep_largest(most, count, q.found, q.grad)
+        count = most
+    for i in range(count):
+        if not is_dependent(q, append(q, q.found[i])):
+            take_in(q, 0, -1 if q.grad[q.found[i]] > 0 else 1)
+
+
+cdef bint activate(Search *q, Py_ssize_t *first, Py_ssize_t *newcomers) noexcept nogil:
+    """Let the worst violator of the working set into the support, and those nearly as bad; False if there is none.
+
+    Afterwards members before `first` are stationary; those from `newcomers` on are still zero and may be rejected.
+    """
+    cdef Py_ssize_t worst
+    cdef double theta, excess
+    first[0] = newcomers[0] = q.active
+    while True:
+        worst = worst_violator(q)
+        if worst < 0:
+            return False
+        theta = -1 if q.grad[worst] > 0 else 1
+        if not is_dependent(q, append(q, worst)):
+            take_in(q, 0, theta)
+            excess = fabs(q.grad[worst]) - q.kappa - q.tol
+            activate_more(q, q.kappa + q.tol + ACTIVATION_SHARE * excess)
+            return True
+        if exchange(q, theta):
+            first[0], newcomers[0] = q.active - 1, q.active
+            return True
+
+
+cdef bint reject_contradicting(Search *q, Py_ssize_t newcomers) noexcept nogil:
+    """Drop the members from position `newcomers` on whose step contradicts their sign; True if there were any."""
+    cdef Py_ssize_t i, before = q.active
+    for i in range(newcomers, q.active):
+        if not q.step[i] * q.sign[i] > 0:
+            q.sign[i] = 0
+    for i in range(q.active - 1, newcomers - 1, -1):
+        if q.sign[i] == 0:
+            drop(q, i)
+    return q.active < before
+
+
+# --------------------------------------------------------------------------------------------------- the search
+
+cdef bint minimise(Search *q, Py_ssize_t max_iter, Py_ssize_t *n_iter) noexcept nogil:
+    """Make the codes optimal for kappa on the working set; False if the iteration limit came first."""
+    cdef Py_ssize_t first = 0, newcomers = q.active
+    cdef double curvature
+    while True:
+        while first < q.active:
+            if n_iter[0] >= max_iter:
+                return False
+            n_iter[0] += 1
+            curvature = solve_step(q, first)
+            if reject_contradicting(q, newcomers):
+                continue
+            if curvature == 0 or walk(q, q.active, curvature, curvature) == WALK_WHOLE:
+                break
+            first, newcomers = 0, q.active
+        if not activate(q, &first, &newcomers):
+            return True
+
+
+cdef int search(Search *q, Py_ssize_t max_iter, Py_ssize_t *n_iter, double *residual) noexcept nogil:
+    """Stage after stage, alternate between the working set and all atoms until the conditions hold everywhere."""
+    cdef Py_ssize_t joined
+    cdef double before = INFINITY
+    cdef bint within_limit = True
+    full_gradient(q)
+    while True:
+        if q.kappa > q.target:
+            q.kappa = STAGE_RATIO * q.kappa
+            if q.kappa <= max(q.target, q.tol):
+                q.kappa = q.target
+            before = INFINITY
+        residual[0] = violation(q)
+        if q.kappa == q.target and residual[0] <= q.tol:
+            return FEATURE_SIGN_CONVERGED
+        if not within_limit:
+            return FEATURE_SIGN_ITERATION_LIMIT
+        joined = join_violators(q)
+        if joined == 0 and not residual[0] < before / 2:
+            return FEATURE_SIGN_NOT_POSITIVE_DEFINITE
+        before = residual[0]
+        within_limit = minimise(q, max_iter, n_iter)
+        full_gradient(q)
+
+
+cdef void load(Search *q) noexcept nogil:
+    """Take the non-zeros of the warm start as the support; those that depend on the others start from zero."""
+    cdef Py_ssize_t j
+    for j in range(q.n_atoms):
+        if q.result[j] != 0:
+            join(q, j)
+            if not is_dependent(q, append(q, q.size - 1)):
+                take_in(q, q.result[j], 1 if q.result[j] > 0 else -1)
+
+
+cdef bint store(Search *q) noexcept nogil:
+    """Write the codes back in the order of the atoms; False, and all zero, if one of them overflowed."""
+    cdef Py_ssize_t i
+    memset(q.result, 0, q.n_atoms * sizeof(q.result[0]))
+    for i in range(q.active):
+        if not isfinite(q.code[i]):
+            memset(q.result, 0, q.n_atoms * sizeof(q.result[0]))
+            return False
+        q.result[q.members[q.support[i]]] = q.code[i]
+    return True
+
+
+cdef void lay_out(Search *q) noexcept nogil:
+    """Divide the workspace, which begins with the codes, and empty the working set."""
+    cdef Py_ssize_t n = q.n_atoms
+    q.sign = q.code + n
+    q.step = q.sign + n
+    q.grad = q.step + n
+    q.full_grad = q.grad + n
+    q.panel = q.full_grad + n
+    q.factor = q.panel + n * n
+    q.place = <int *> (q.factor + n * n)
+    q.members = q.place + n
+    q.support = q.members + n
+    q.found = q.support + n
+    q.size = q.active = 0
+    q.ld = min(FIRST_LEADING_DIMENSION, n)
+    memset(q.place, OUTSIDE, n * sizeof(int))
+
+
+cdef int run(Search *q, double tol, Py_ssize_t max_iter, Py_ssize_t *n_iter, double *residual) noexcept nogil:
+    """The whole search for one sample; the residual is that of the conditions for f, twice that of g."""
+    cdef Py_ssize_t j
+    cdef double largest = 0
+    cdef int status
+    n_iter[0] = 0
+    residual[0] = 0
+    for j in range(q.n_atoms):
+        largest = max(largest, fabs(q.cov[j]))
+    if largest <= q.target:
+        memset(q.result, 0, q.n_atoms * sizeof(q.result[0]))
+        return FEATURE_SIGN_CONVERGED
+    q.tol = tol * largest
+    load(q)
+    q.kappa = q.target if q.active > 0 else largest
+    status = search(q, max_iter, n_iter, residual)
+    if not store(q):
+        residual[0] = largest - q.target
+        status = FEATURE_SIGN_NOT_POSITIVE_DEFINITE
+    residual[0] *= 2
+    return status
+
+
+# ----------------------------------------------------------------------------------------------- the public C API
+
+cdef size_t dfeature_sign_worksize(Py_ssize_t n_atoms) noexcept nogil:
+    return (2 * <size_t> n_atoms + 5) * n_atoms * sizeof(double) + 4 * n_atoms * sizeof(int)
+
+
+cdef size_t sfeature_sign_worksize(Py_ssize_t n_atoms) noexcept nogil:
+    return (2 * <size_t> n_atoms + 5) * n_atoms * sizeof(float) + 4 * n_atoms * sizeof(int)
+
+
+cdef int dfeature_sign(
+        Py_ssize_t n_atoms, const double *gram, Py_ssize_t gram_stride, const double *cov,
+        double penalty, double shift, double tol, Py_ssize_t max_iter,
+        double *code, Py_ssize_t *n_iter, double *residual, void *work) noexcept nogil:
+    """argmin_a a'Ha - 2 b'a + shift a'a + penalty |a|_1, from the warm start `code`, which the answer replaces"""
+    cdef dSearch q
+    q.n_atoms, q.gram_stride = n_atoms, gram_stride
+    q.gram, q.cov, q.result = gram, cov, code
+    q.target, q.shift, q.pivot_tol = penalty / 2, shift, 100 * DBL_EPSILON
+    q.code = <double *> work
+    lay_out(&q)
+    return run(&q, tol, max_iter, n_iter, residual)
+
+
+cdef int sfeature_sign(
+        Py_ssize_t n_atoms, const float *gram, Py_ssize_t gram_stride, const float *cov,
+        float penalty, float shift, float tol, Py_ssize_t max_iter,
+        float *code, Py_ssize_t *n_iter, float *residual, void *work) noexcept nogil:
+    """argmin_a a'Ha - 2 b'a + shift a'a + penalty |a|_1, from the warm start `code`, which the answer replaces"""
+    cdef sSearch q
+    cdef double reached
+    q.n_atoms, q.gram_stride = n_atoms, gram_stride
+    q.gram, q.cov, q.result = gram, cov, code
+    q.target, q.shift, q.pivot_tol = penalty / 2, shift, 100 * FLT_EPSILON
+    q.code = <float *> work
+    lay_out(&q)
+    status = run(&q, tol, max_iter, n_iter, &reached)
+    residual[0] = <float> reached
+    return status
+
+
+# ---------------------------------------------------------------------------------------------- called from Python
+
+def worksize(Py_ssize_t n_atoms, bint single):
+    """Bytes of workspace for one search over n_atoms atoms."""
+    return sfeature_sign_worksize(n_atoms) if single else dfeature_sign_worksize(n_atoms)
+
+
+def search_rows(const floating[:, ::1] gram, const floating[:, ::1] cov, const floating[::1] penalty,
+                const floating[::1] shift, double tol, Py_ssize_t max_iter, floating[:, ::1] codes,
+                Py_ssize_t[::1] n_iter, floating[::1] residual, int[::1] status, unsigned char[::1] work):
+    """One search for each row of cov, without the GIL. Rows of codes are the warm starts and become the codes."""
+    cdef Py_ssize_t i, n = gram.shape[0]
+    with nogil:
+        for i in range(cov.shape[0]):
+            if floating is double:
+                status[i] = dfeature_sign(n, &gram[0, 0], n, &cov[i, 0], penalty[i], shift[i], tol, max_iter,
+                                          &codes[i, 0], &n_iter[i], &residual[i], &work[0])
+            else:
+                status[i] = sfeature_sign(n, &gram[0, 0], n, &cov[i, 0], penalty[i], shift[i], <float> tol, max_iter,
+                                          &codes[i, 0], &n_iter[i], &residual[i], &work[0])

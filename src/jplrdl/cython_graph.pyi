@@ -1,0 +1,35 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+def knn_worksize(block: int, single: bool) -> int: ...
+def knn_block(
+    X: NDArray[Any],
+    squares: NDArray[Any],
+    labels: NDArray[Any],
+    start: int,
+    block: int,
+    n_same: int,
+    neighbors: NDArray[Any],
+    distances: NDArray[Any],
+    work: NDArray[Any],
+) -> None: ...
+def knn_csr(
+    neighbors: NDArray[Any],
+    distances: NDArray[Any],
+    n_same: int,
+    width: float,
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+) -> None: ...
+def laplacian_csr(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    data: NDArray[Any],
+    degree: NDArray[Any],
+    scale: NDArray[Any],
+    out_indptr: NDArray[Any],
+    out_indices: NDArray[Any],
+    out_data: NDArray[Any],
+) -> None: ...
