@@ -15,18 +15,18 @@ class _HeldBLAS:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._inside = 0
-        self._controller: Any = None
+        self._blas: Any = None
         self._limiter: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._controller is None:
+            if self._blas is None:
                 from threadpoolctl import ThreadpoolController
 
-                self._controller = ThreadpoolController()
+                self._blas = ThreadpoolController().select(user_api="blas")
             if self._inside == 0:
-                self._limiter = self._controller.limit(limits=1, user_api="blas")
-                self._limiter.__enter__()
+                _free_control()
+                self._limiter = self._blas.limit(limits=1)
             self._inside += 1
 
     def __exit__(
@@ -35,7 +35,18 @@ class _HeldBLAS:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limiter.__exit__(None, None, None)
+                _free_control()
+                self._limiter.restore_original_limits()
+                _free_control()
+
+
+def _free_control() -> None:
+    """From 3.8 on, threadpoolctl ignores every thread but the one that set a limit first; ours take turns by a lock."""
+    import threadpoolctl
+
+    clear = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 held_blas = _HeldBLAS()

@@ -200,7 +200,8 @@ def sparse_encode(
     search = _Search(H, len(samples), penalty, shift, a, tol, max_iter)
 
     def encode(chunk: slice) -> None:
-        cov = np.ascontiguousarray(samples[chunk] @ atoms.T)
+        with np.errstate(all="ignore"):
+            cov = np.ascontiguousarray(samples[chunk] @ atoms.T)
         check_finite(cov, "the product of X and dictionary")
         search(chunk, cov)
 
@@ -214,7 +215,8 @@ def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
     gram = np.empty((n, n), dtype=atoms.dtype)
 
     def fill(rows: slice) -> None:
-        block = atoms[rows] @ atoms[: rows.stop].T
+        with np.errstate(all="ignore"):
+            block = atoms[rows] @ atoms[: rows.stop].T
         gram[rows, : rows.stop] = block
         gram[: rows.start, rows] = block[:, : rows.start].T
         corner = gram[rows, rows]

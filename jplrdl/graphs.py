@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import cython_graph as _kernel
-from ._validation import FloatArray, as_count, as_float_array, as_positive
+from ._validation import FloatArray, as_count, as_float_array, as_positive, check_finite
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -162,10 +162,9 @@ def _as_graph(W: Any) -> Any:
     from scipy.sparse import csr_array, issparse
 
     if issparse(W):
-        if W.dtype.kind == "c":
-            raise TypeError(f"W must hold real numbers, got dtype {W.dtype}")
-        graph = csr_array(W, copy=True)
-        graph.data = np.array(as_float_array(graph.data, "W")) if graph.nnz else graph.data.astype(np.float64)
+        dtype = as_float_array(np.zeros(1, dtype=W.dtype), "W").dtype
+        graph = csr_array(W, dtype=dtype, copy=True)
+        check_finite(graph.data, "W")
         graph.sum_duplicates()
     else:
         graph = csr_array(as_float_array(W, "W", ndim=2))

@@ -106,8 +106,6 @@ def prox_nuclear(V: ArrayLike, t: float, out: FloatArray | None = None) -> tuple
     v, t = as_float_array(V, "V", ndim=2), as_nonnegative(t, "t")
     result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
     source, target = _matching(v, result)
-    if source is target:
-        source = source.copy(order="K")
     if source.flags.c_contiguous:
         rank = shrink_spectrum(source, t, target)[1]
     else:
@@ -116,7 +114,7 @@ def prox_nuclear(V: ArrayLike, t: float, out: FloatArray | None = None) -> tuple
 
 
 def shrink_spectrum(v: FloatArray, t: float, out: FloatArray) -> tuple[FloatArray, int]:
-    """The kernel of prox_nuclear for C-contiguous arrays that do not overlap; the new singular values and the rank."""
+    """The kernel of prox_nuclear for C-contiguous arrays, identical or apart; the new singular values and the rank."""
     singular: FloatArray = np.empty(min(v.shape), dtype=v.dtype)
     work = np.empty(_kernel.nuclear_worksize(v.shape[0], v.shape[1], v.dtype == np.float32), dtype=np.uint8)
     info, rank = _kernel.nuclear(v, t, out, singular, work)

@@ -3,7 +3,7 @@
 SciPy's prototypes take every argument by pointer and know no `const`; the casts live here and nowhere else.
 """
 
-from _blas_int cimport blas_bint, blas_int
+from _blas_int cimport blas_int
 from cython cimport floating
 from scipy.linalg cimport cython_blas as blas
 from scipy.linalg cimport cython_lapack as lapack
@@ -75,46 +75,24 @@ cdef void syrk_upper(Trans trans, Py_ssize_t n, Py_ssize_t k, floating alpha, co
         blas.ssyrk(&uplo, &trans_, &n_, &k_, &alpha, <float *> A, &lda_, &beta, C, &ldc_)
 
 
-cdef int sytrd_upper(Py_ssize_t n, floating *A, Py_ssize_t lda, floating *d, floating *e, floating *tau,
-                     floating *work, Py_ssize_t lwork) noexcept nogil:
-    """A = Q T Q' with T tridiagonal (diagonal d, off-diagonal e), Q left in A and tau; returns LAPACK's info."""
-    cdef char uplo = b'U'
-    cdef blas_int n_ = <blas_int> n, lda_ = <blas_int> lda, lwork_ = <blas_int> lwork, info = 0
-    if floating is double:
-        lapack.dsytrd(&uplo, &n_, A, &lda_, d, e, tau, work, &lwork_, &info)
-    else:
-        lapack.ssytrd(&uplo, &n_, A, &lda_, d, e, tau, work, &lwork_, &info)
-    return <int> info
-
-
-cdef int stemr_above(Py_ssize_t n, floating *d, floating *e, floating lower, floating upper, Py_ssize_t *n_found,
+cdef int syevr_above(Py_ssize_t n, floating *A, Py_ssize_t lda, floating lower, floating upper, Py_ssize_t *n_found,
                      floating *w, floating *Z, Py_ssize_t ldz, void *isuppz,
                      floating *work, Py_ssize_t lwork, void *iwork, Py_ssize_t liwork) noexcept nogil:
-    """T = Z diag(w) Z' for the eigenvalues in (lower, upper], ascending; d and e are overwritten; LAPACK's info."""
-    cdef char jobz = b'V', range_ = b'V'
-    cdef blas_int n_ = <blas_int> n, ldz_ = <blas_int> ldz, lwork_ = <blas_int> lwork, liwork_ = <blas_int> liwork
-    cdef blas_int zero = 0, found = 0, most = <blas_int> n, info = 0
-    cdef blas_bint high_accuracy = 1
+    """A = Z diag(w) Z' for the eigenvalues in (lower, upper], ascending, from the upper triangle; LAPACK's info.
+
+    A is overwritten. lwork = -1 asks for the size, answered in work[0].
+    """
+    cdef char jobz = b'V', range_ = b'V', uplo = b'U'
+    cdef blas_int n_ = <blas_int> n, lda_ = <blas_int> lda, ldz_ = <blas_int> ldz
+    cdef blas_int lwork_ = <blas_int> lwork, liwork_ = <blas_int> liwork, zero = 0, found = 0, info = 0
+    cdef floating abstol = 0
     if floating is double:
-        lapack.dstemr(&jobz, &range_, &n_, d, e, &lower, &upper, &zero, &zero, &found, w, Z, &ldz_, &most,
-                      <blas_int *> isuppz, &high_accuracy, work, &lwork_, <blas_int *> iwork, &liwork_, &info)
+        lapack.dsyevr(&jobz, &range_, &uplo, &n_, A, &lda_, &lower, &upper, &zero, &zero, &abstol, &found,
+                      w, Z, &ldz_, <blas_int *> isuppz, work, &lwork_, <blas_int *> iwork, &liwork_, &info)
     else:
-        lapack.sstemr(&jobz, &range_, &n_, d, e, &lower, &upper, &zero, &zero, &found, w, Z, &ldz_, &most,
-                      <blas_int *> isuppz, &high_accuracy, work, &lwork_, <blas_int *> iwork, &liwork_, &info)
+        lapack.ssyevr(&jobz, &range_, &uplo, &n_, A, &lda_, &lower, &upper, &zero, &zero, &abstol, &found,
+                      w, Z, &ldz_, <blas_int *> isuppz, work, &lwork_, <blas_int *> iwork, &liwork_, &info)
     n_found[0] = found
-    return <int> info
-
-
-cdef int ormtr_upper(Py_ssize_t n, Py_ssize_t k, floating *A, Py_ssize_t lda, floating *tau,
-                     floating *Z, Py_ssize_t ldz, floating *work, Py_ssize_t lwork) noexcept nogil:
-    """Z = Q Z for the Q that sytrd_upper left in A and tau, Z is n x k; returns LAPACK's info."""
-    cdef char side = b'L', uplo = b'U', trans = b'N'
-    cdef blas_int n_ = <blas_int> n, k_ = <blas_int> k, lda_ = <blas_int> lda, ldz_ = <blas_int> ldz
-    cdef blas_int lwork_ = <blas_int> lwork, info = 0
-    if floating is double:
-        lapack.dormtr(&side, &uplo, &trans, &n_, &k_, A, &lda_, tau, Z, &ldz_, work, &lwork_, &info)
-    else:
-        lapack.sormtr(&side, &uplo, &trans, &n_, &k_, A, &lda_, tau, Z, &ldz_, work, &lwork_, &info)
     return <int> info
 
 

@@ -317,28 +317,27 @@ cdef Walk walk(Search *q, Py_ssize_t moving, double slope, double curvature) noe
 cdef bint exchange(Search *q, double theta) noexcept nogil:
     """Let the member behind the support, which depends on it, into it in the place of another; False if none yields.
 
-    The direction (-G_SS^-1 G_Sj, 1) theta_j leaves Da as it is and the l1 norm falls, so that some coefficient must
-    reach zero: unless G is not positive semi-definite, or b not in its range, and f has no minimum.
+    The direction (-G_SS^-1 G_Sj, 1) theta_j leaves Da as it is and the l1 norm falls, so that some coefficient i must
+    reach zero: unless G is not positive semi-definite, or b not in its range, and f has no minimum. Without i, which
+    has a part in atom j, the rest of the support and j are independent.
     """
-    cdef Py_ssize_t i, s, position = q.support[q.active]
+    cdef Py_ssize_t i, s = q.active, position = q.support[q.active]
     cdef double code = 0
-    while True:
-        s = q.active
-        memcpy(q.step, q.factor + s * q.ld, s * sizeof(q.step[0]))
-        trsv_upper(NO_TRANS, s, q.factor, q.ld, q.step)
-        for i in range(s):
-            q.step[i] = -theta * q.step[i]
-        q.step[s] = theta
-        q.code[s] = code
-        if walk(q, s + 1, fabs(q.grad[position]) - q.kappa, 0) == WALK_UNBOUNDED:
-            q.step[0] = -code
-            gemv_add(q.size, 1, q.panel + s * q.ld, q.ld, q.step, q.grad)
-            q.place[q.members[position]] = GIVEN_UP
-            return False
+    memcpy(q.step, q.factor + s * q.ld, s * sizeof(q.step[0]))
+    trsv_upper(NO_TRANS, s, q.factor, q.ld, q.step)
+    for i in range(s):
+        q.step[i] = -theta * q.step[i]
+    q.step[s] = theta
+    q.code[s] = 0
+    if walk(q, s + 1, fabs(q.grad[position]) - q.kappa, 0) == WALK_CROSSED:
         code = q.code[s]
         if not is_dependent(q, append(q, position)):
             take_in(q, code, theta)
             return True
+    q.step[0] = -code
+    gemv_add(q.size, 1, q.panel + q.active * q.ld, q.ld, q.step, q.grad)
+    q.place[q.members[position]] = GIVEN_UP
+    return False
 
 
 cdef Py_ssize_t worst_violator(Search *q) noexcept nogil:
@@ -367,25 +366,27 @@ cdef void activate_more(Search *q, double cut) noexcept nogil:
 
 
 cdef bint activate(Search *q, Py_ssize_t *first, Py_ssize_t *newcomers) noexcept nogil:
-    """Let the worst violator of the working set into the support, and those nearly as bad; False if there is none.
+    """Let the worst violator of the working set into the support, and those nearly as bad; False if nothing changed.
 
     Afterwards members before `first` are stationary; those from `newcomers` on are still zero and may be rejected.
     """
     cdef Py_ssize_t worst
     cdef double theta, excess
+    cdef bint exchanged
     first[0] = newcomers[0] = q.active
     while True:
         worst = worst_violator(q)
         if worst < 0:
-            return False
+            return first[0] < q.active
         theta = -1 if q.grad[worst] > 0 else 1
         if not is_dependent(q, append(q, worst)):
             take_in(q, 0, theta)
             excess = fabs(q.grad[worst]) - q.kappa - q.tol
             activate_more(q, q.kappa + q.tol + ACTIVATION_SHARE * excess)
             return True
-        if exchange(q, theta):
-            first[0], newcomers[0] = q.active - 1, q.active
+        exchanged = exchange(q, theta)
+        first[0], newcomers[0] = 0, q.active
+        if exchanged:
             return True
 
 
@@ -438,6 +439,8 @@ cdef int search(Search *q, Py_ssize_t max_iter, Py_ssize_t *n_iter, double *resi
         if q.kappa == q.target and residual[0] <= q.tol:
             return FEATURE_SIGN_CONVERGED
         if not within_limit:
+            q.kappa = q.target
+            residual[0] = violation(q)
             return FEATURE_SIGN_ITERATION_LIMIT
         joined = join_violators(q)
         if joined == 0 and not residual[0] < before / 2:

@@ -10,7 +10,7 @@ The nuclear map has two routes. With K = V'V = Z diag(s^2) Z' (or VV', whichever
 
     U = V Z h Z',     h = 1 - t / s for the s > t:
 
-one syrk, the tridiagonal form of K, only those eigenvectors with s^2 > t^2, two gemms. Squaring costs accuracy: an
+one syrk, only those eigenvectors of K with s^2 > t^2, two gemms. Squaring costs accuracy: an
 error eps |K| in s^2 is an error eps s_max^2 / (2 s) in s, at worst eps s_max (s_max / 2t). That route is taken only if
 
     t >= 2^-10 sqrt(|K|_F)                                            (|K|_F >= s_max^2)
@@ -23,8 +23,7 @@ from libc.float cimport DBL_MAX, DBL_MIN, FLT_MAX, FLT_MIN
 from libc.math cimport fabs, sqrt
 from libc.string cimport memcpy, memset
 
-from jplrdl._blas cimport (
-    NO_TRANS, TRANS, dot, gemm, gesdd_thin, ormtr_upper, stemr_above, syrk_upper, sytrd_upper)
+from jplrdl._blas cimport NO_TRANS, TRANS, dot, gemm, gesdd_thin, syevr_above, syrk_upper
 
 cdef double GRAM_LIMIT = 2.0 ** -10
 
@@ -162,24 +161,23 @@ cdef int sprox_l21(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner, const f
 # -------------------------------------------------------------------------------------------------------- nuclear
 # LAPACK reads a row-major n_rows x n_columns matrix as its transpose M, n_columns x n_rows.
 
-cdef Py_ssize_t lapack_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns, floating *unused) noexcept nogil:
-    """Elements of LAPACK's own workspace: the largest that any of the calls below asks for."""
-    cdef Py_ssize_t small = min(n_rows, n_columns), most
-    cdef floating answer = 0
+cdef Py_ssize_t lapack_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *precision) noexcept nogil:
+    """Elements of LAPACK's own workspace: the larger of what the two calls below ask for."""
+    cdef Py_ssize_t small = min(n_rows, n_columns), found, most
+    cdef double space = 0
+    cdef floating *unused = <floating *> &space
+    cdef floating answer = 0, zero = 0, one = 1
     gesdd_thin(n_columns, n_rows, unused, n_columns, unused, unused, n_columns, unused, small, &answer, -1, unused)
     most = <Py_ssize_t> answer
-    sytrd_upper(small, unused, small, unused, unused, unused, &answer, -1)
-    most = max(most, <Py_ssize_t> answer)
-    ormtr_upper(small, small, unused, small, unused, unused, small, &answer, -1)
-    most = max(most, <Py_ssize_t> answer)
-    return max(most, 18 * small)
+    syevr_above(small, unused, small, zero, one, &found, unused, unused, small, unused, &answer, -1, unused, 10 * small)
+    return max(most, <Py_ssize_t> answer)
 
 
-cdef size_t spectrum_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns, floating *unused) noexcept nogil:
+cdef size_t spectrum_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *precision) noexcept nogil:
     cdef size_t small = min(n_rows, n_columns), large = max(n_rows, n_columns)
-    cdef size_t gram_route = 2 * small * small + small * large + 4 * small
+    cdef size_t gram_route = 2 * small * small + small * large + small
     cdef size_t svd_route = 2 * small * large + small * small
-    return ((max(gram_route, svd_route) + lapack_worksize(n_rows, n_columns, unused)) * sizeof(floating)
+    return ((max(gram_route, svd_route) + lapack_worksize(n_rows, n_columns, precision)) * sizeof(floating)
             + 12 * small * sizeof(Py_ssize_t))          # LAPACK's integers come first
 
 
@@ -190,21 +188,6 @@ cdef double frobenius_of_upper(Py_ssize_t n, const floating *K) noexcept nogil:
     for j in range(n):
         total += 2. * dot(j, K + j * n, K + j * n) + (<double> K[j * n + j]) * K[j * n + j]
     return sqrt(total)
-
-
-cdef int eigenvectors_above(Py_ssize_t n, floating *K, double lower, double upper, Py_ssize_t *found,
-                            floating *w, floating *Z, floating *three_n,
-                            floating *work, Py_ssize_t lwork, void *iwork) noexcept nogil:
-    """K = Z diag(w) Z' for the eigenvalues in (lower, upper], K overwritten; returns LAPACK's info."""
-    cdef int info
-    diagonal, off_diagonal, tau = three_n, three_n + n, three_n + 2 * n
-    info = sytrd_upper(n, K, n, diagonal, off_diagonal, tau, work, lwork)
-    if info == 0:
-        info = stemr_above(n, diagonal, off_diagonal, <floating> lower, <floating> upper, found, w, Z, n,
-                           <Py_ssize_t *> iwork, work, lwork, <Py_ssize_t *> iwork + 2 * n, 10 * n)
-    if info == 0 and found[0] > 0:
-        info = ormtr_upper(n, found[0], K, n, tau, Z, n, work, lwork)
-    return info
 
 
 cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, floating t, floating *out,
@@ -222,7 +205,12 @@ cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v,
     size = frobenius_of_upper(small, K)
     if not t >= GRAM_LIMIT * sqrt(size) or not 1e8 / limit < size < 1e-8 * limit:
         return False
-    if eigenvectors_above(small, K, (<double> t) * t, 2 * size, &k, w, Z, w + small, w + 4 * small, lwork, iwork) != 0:
+    if (<double> t) * t >= size:        # nothing is left
+        memset(out, 0, n_rows * n_columns * sizeof(floating))
+        memset(singular, 0, small * sizeof(floating))
+        return True
+    if syevr_above(small, K, small, t * t, <floating> (2 * size), &k, w, Z, small, iwork,
+                   w + small, lwork, <Py_ssize_t *> iwork + 2 * small, 10 * small) != 0:
         return False
     for i in range(k):
         singular[k - 1 - i] = sqrt(w[i])
@@ -265,7 +253,7 @@ cdef int svd_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, f
 cdef int shrink_spectrum(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, floating t, floating *out,
                          floating *singular, Py_ssize_t *rank, void *work) noexcept nogil:
     """Either route, then the shrunk singular values and how many of them are left."""
-    cdef Py_ssize_t small = min(n_rows, n_columns), lwork = lapack_worksize(n_rows, n_columns, out), i
+    cdef Py_ssize_t small = min(n_rows, n_columns), lwork = lapack_worksize(n_rows, n_columns, v), i
     cdef floating *arrays = <floating *> (<Py_ssize_t *> work + 12 * small)
     cdef int info = 0
     if not gram_route(n_rows, n_columns, v, t, out, singular, arrays, lwork, work):
@@ -278,13 +266,11 @@ cdef int shrink_spectrum(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating
 
 
 cdef size_t dprox_nuclear_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns) noexcept nogil:
-    cdef double unused = 0
-    return spectrum_worksize(n_rows, n_columns, &unused)
+    return spectrum_worksize(n_rows, n_columns, <double *> NULL)
 
 
 cdef size_t sprox_nuclear_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns) noexcept nogil:
-    cdef float unused = 0
-    return spectrum_worksize(n_rows, n_columns, &unused)
+    return spectrum_worksize(n_rows, n_columns, <float *> NULL)
 
 
 cdef int dprox_nuclear(Py_ssize_t n_rows, Py_ssize_t n_columns, const double *v, double t,

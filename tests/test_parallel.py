@@ -1,0 +1,141 @@
+"""Threads change nothing but the time; Ctrl-C is answered; BLAS is left as it was."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import jplrdl
+from jplrdl._parallel import held_blas, run_chunks
+from jplrdl.coding import gram_matrix
+
+
+def blas_threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_codes_are_bit_identical_for_every_n_jobs(unit_rows, dtype):
+    X, dictionary = unit_rows(301, 30, dtype), unit_rows(400, 30, dtype)
+    codes = jplrdl.sparse_encode(X, dictionary, 0.1)
+    for n_jobs in (1, 2, 3, -1):
+        np.testing.assert_array_equal(jplrdl.sparse_encode(X, dictionary, 0.1, n_jobs=n_jobs), codes)
+    with joblib.parallel_config(n_jobs=2):
+        np.testing.assert_array_equal(jplrdl.sparse_encode(X, dictionary, 0.1), codes)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_codes_do_not_depend_on_blas_threads(unit_rows, n_threads):
+    X, dictionary = unit_rows(100, 200), unit_rows(300, 200)
+    codes = jplrdl.sparse_encode(X, dictionary, 0.1)
+    with threadpool_limits(n_threads, user_api="blas"):
+        np.testing.assert_array_equal(jplrdl.sparse_encode(X, dictionary, 0.1), codes)
+
+
+def test_gram_is_exactly_symmetric(unit_rows):
+    for n in (1, 255, 256, 257, 600):
+        atoms = unit_rows(n, 20)
+        gram = gram_matrix(atoms, n_jobs=2)
+        np.testing.assert_array_equal(gram, gram.T)
+        np.testing.assert_allclose(gram, atoms @ atoms.T, atol=1e-14)
+
+
+def test_blas_has_one_thread_inside_and_its_own_number_afterwards():
+    with threadpool_limits(2, user_api="blas"):
+        before, inside = blas_threads(), []
+        run_chunks(lambda rows: inside.append(blas_threads()), 4, 2, n_jobs=2)
+        assert inside
+        assert all(set(threads) == {1} for threads in inside)
+        assert blas_threads() == before
+
+
+def test_two_callers_at_once_leave_blas_as_it_was():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        first_is_in, first_may_leave = threading.Event(), threading.Event()
+
+        def first():
+            with held_blas:
+                first_is_in.set()
+                first_may_leave.wait(10)
+
+        thread = threading.Thread(target=first)
+        thread.start()
+        first_is_in.wait(10)
+        with held_blas:
+            first_may_leave.set()
+            thread.join()
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+
+
+def test_an_error_in_a_chunk_reaches_the_caller():
+    def fail(rows):
+        raise ZeroDivisionError(rows)
+
+    for n_jobs in (1, 2):
+        with pytest.raises(ZeroDivisionError):
+            run_chunks(fail, 100, 10, n_jobs)
+
+
+def test_concurrent_callers_share_arrays(unit_rows):
+    X, dictionary = unit_rows(50, 30), unit_rows(80, 30)
+    expected = jplrdl.sparse_encode(X, dictionary, 0.1)
+    with ThreadPoolExecutor(8) as pool:
+        for codes in pool.map(lambda _: jplrdl.sparse_encode(X, dictionary, 0.1, n_jobs=2), range(16)):
+            np.testing.assert_array_equal(codes, expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_works_after_fork(unit_rows):
+    X, dictionary = unit_rows(100, 30), unit_rows(80, 30)
+    expected = jplrdl.sparse_encode(X, dictionary, 0.1, n_jobs=2)
+    script = textwrap.dedent("""
+        import os, sys
+        import numpy as np
+        import jplrdl
+        rng = np.random.default_rng(0)
+        X, D = rng.standard_normal((100, 30)), rng.standard_normal((80, 30))
+        expected = jplrdl.sparse_encode(X, D, 0.1, n_jobs=2)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if np.array_equal(jplrdl.sparse_encode(X, D, 0.1, n_jobs=2), expected) else 1)
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """)
+    assert subprocess.run([sys.executable, "-P", "-W", "ignore", "-c", script], timeout=60).returncode == 0
+    assert expected.any()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child process on Windows")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_interrupts_within_a_second(n_jobs):
+    script = textwrap.dedent(f"""
+        import time
+        import numpy as np
+        import jplrdl
+        rng = np.random.default_rng(0)
+        X, D = rng.standard_normal((100_000, 200)), rng.standard_normal((600, 200))
+        jplrdl.sparse_encode(X[:10], D, 5.0, n_jobs={n_jobs})
+        print("begun", flush=True)
+        try:
+            jplrdl.sparse_encode(X, D, 5.0, n_jobs={n_jobs})
+        except KeyboardInterrupt:
+            print("interrupted", time.monotonic(), flush=True)
+    """)
+    with subprocess.Popen([sys.executable, "-P", "-c", script], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().strip() == "begun"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        word, when = process.stdout.readline().split()
+        assert word == "interrupted"
+        assert float(when) - sent < 1.0

@@ -1,0 +1,152 @@
+"""Proximal maps against their closed forms, and against what defines them: the minimum of |U - V|^2 / 2 + t |U|."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import matrices
+
+import jplrdl
+from jplrdl import reference
+
+thresholds = st.sampled_from([0.0, 1e-3, 0.3, 1.0, 2.5, 100.0])
+
+
+def close(actual, expected, dtype, factor=1.0):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=factor * 50 * np.finfo(dtype).eps)
+
+
+@given(matrices(), thresholds)
+def test_l1_is_the_soft_threshold(matrix, t):
+    V, plain = matrix
+    result = jplrdl.prox_l1(V, t)
+    assert result.dtype == plain.dtype
+    close(result, reference.prox_l1(plain, plain.dtype.type(t)), plain.dtype)
+    np.testing.assert_array_equal(V, plain)
+
+
+@given(matrices(), thresholds, st.sampled_from([0, 1, -1, -2]))
+def test_l21_shrinks_groups(matrix, t, axis):
+    V, plain = matrix
+    result = jplrdl.prox_l21(V, t, axis=axis)
+    assert result.dtype == plain.dtype
+    close(result, reference.prox_l21(plain, t, axis=axis), plain.dtype)
+    np.testing.assert_array_equal(V, plain)
+
+
+@given(matrices(), thresholds)
+def test_nuclear_shrinks_singular_values(matrix, t):
+    V, plain = matrix
+    result, rank = jplrdl.prox_nuclear(V, t)
+    expected, _ = reference.prox_nuclear(plain.astype(np.float64), t)
+    singular = np.linalg.svd(plain.astype(np.float64), compute_uv=False)
+    assert result.dtype == plain.dtype
+    largest = max(1.0, singular.max())
+    close(result, expected, plain.dtype, factor=2**11 * largest)
+    margin = 2**11 * np.finfo(plain.dtype).eps * largest
+    assert np.sum(singular > t + margin) <= rank <= np.sum(singular > t - margin)
+    np.testing.assert_array_equal(V, plain)
+
+
+@pytest.mark.parametrize("name", ["prox_l1", "prox_l21", "prox_nuclear"])
+@given(matrix=matrices(), t=thresholds)
+def test_out_and_in_place_give_the_same(name, matrix, t):
+    V, plain = matrix
+    function = getattr(jplrdl, name)
+    expected = function(plain, t)
+    first = (lambda r: r[0]) if name == "prox_nuclear" else (lambda r: r)
+    out = np.full_like(plain, np.nan)
+    assert first(function(V, t, out=out)) is out
+    np.testing.assert_allclose(out, first(expected), rtol=0, atol=1e-3 if plain.dtype == np.float32 else 1e-10)
+    strided = np.full((2 * len(plain), plain.shape[1]), np.nan, dtype=plain.dtype)[::2]
+    function(V, t, out=strided)
+    np.testing.assert_allclose(strided, out, rtol=0, atol=1e-3 if plain.dtype == np.float32 else 1e-10)
+    inplace = plain.copy()
+    function(inplace, t, out=inplace)
+    np.testing.assert_allclose(inplace, out, rtol=0, atol=1e-3 if plain.dtype == np.float32 else 1e-10)
+
+
+def test_overlapping_output_is_safe(rng):
+    buffer = rng.standard_normal(101)
+    expected = reference.prox_l1(buffer[:-1].copy(), 0.5)
+    jplrdl.prox_l1(buffer[:-1], 0.5, out=buffer[1:])
+    np.testing.assert_allclose(buffer[1:], expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_l21_of_three_dimensions(rng, axis):
+    V = rng.standard_normal((5, 7, 6))
+    for array in (V, np.asfortranarray(V)):
+        np.testing.assert_allclose(
+            jplrdl.prox_l21(array, 1.5, axis=axis), reference.prox_l21(V, 1.5, axis=axis), atol=1e-14
+        )
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(
+    ("dtype", "factor"), [(np.float64, 1e-200), (np.float64, 1e200), (np.float32, 1e-30), (np.float32, 1e30)]
+)
+def test_l21_survives_squares_that_over_or_underflow(rng, axis, dtype, factor):
+    V = rng.standard_normal((6, 8))
+    expected = reference.prox_l21(V, 1.0, axis=axis)
+    scaled = (V * factor).astype(dtype)
+    result = jplrdl.prox_l21(scaled, factor, axis=axis).astype(float) / factor
+    np.testing.assert_allclose(result, expected, atol=1e-5 if dtype == np.float32 else 1e-13)
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e-150, 1e150, 1e200])
+def test_nuclear_survives_squares_that_over_or_underflow(rng, factor):
+    V = rng.standard_normal((12, 8))
+    expected, expected_rank = reference.prox_nuclear(V, 2.0)
+    result, rank = jplrdl.prox_nuclear(V * factor, 2.0 * factor)
+    assert rank == expected_rank
+    np.testing.assert_allclose(result / factor, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300), (90, 90)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_nuclear_keeps_its_accuracy_on_both_sides_of_the_gram_limit(rng, shape, dtype):
+    """Through the Gram matrix at most 2^11 eps of the largest singular value is lost, whatever the threshold."""
+    n = min(shape)
+    U, W = np.linalg.qr(rng.standard_normal((shape[0], n)))[0], np.linalg.qr(rng.standard_normal((shape[1], n)))[0]
+    V = ((U * np.geomspace(1, 1e-8, n)) @ W.T).astype(dtype)
+    for t in np.geomspace(1e-9, 0.9, 40):
+        result = jplrdl.prox_nuclear(V, t)[0]
+        expected = reference.prox_nuclear(V.astype(np.float64), t)[0]
+        assert np.linalg.norm(result - expected, 2) <= 2**11 * np.finfo(dtype).eps
+
+
+def test_without_the_svd_fallback_a_small_threshold_would_fail(rng):
+    """The limit is needed: the plain Gram route at t far below it is wrong by much more than the bound above."""
+    n = 40
+    U, W = np.linalg.qr(rng.standard_normal((300, n)))[0], np.linalg.qr(rng.standard_normal((n, n)))[0]
+    V, t = (U * np.geomspace(1, 1e-8, n)) @ W.T, 1e-8
+    values, Z = np.linalg.eigh(V.T @ V)
+    kept = values > t**2
+    by_gram = V @ (Z[:, kept] * (1 - t / np.sqrt(values[kept]))) @ Z[:, kept].T
+    expected = reference.prox_nuclear(V, t)[0]
+    bound = 2**11 * np.finfo(float).eps
+    assert np.linalg.norm(by_gram - expected, 2) > bound
+    assert np.linalg.norm(jplrdl.prox_nuclear(V, t)[0] - expected, 2) <= bound
+
+
+def test_nuclear_map_is_the_minimum(rng):
+    """U is the minimum of |U - V|^2 / 2 + t |U|_* if and only if V - U is t times a subgradient of the norm at U."""
+    V, t = rng.standard_normal((60, 25)), 4.0
+    U, rank = jplrdl.prox_nuclear(V, t)
+    left, _, right = np.linalg.svd(U, full_matrices=False)
+    subgradient = (V - U) / t
+    assert 0 < rank < 25
+    assert np.linalg.matrix_rank(U, tol=1e-9) == rank
+    np.testing.assert_allclose(left[:, :rank].T @ subgradient @ right[:rank].T, np.eye(rank), atol=1e-12)
+    assert np.linalg.norm(subgradient, 2) <= 1 + 1e-12
+
+
+def test_a_threshold_above_everything_gives_zero_and_lapack_stays_silent(rng, capfd):
+    V = rng.standard_normal((9, 6))
+    result, rank = jplrdl.prox_nuclear(V, 1e3)
+    assert capfd.readouterr() == ("", "")
+    assert rank == 0
+    assert not result.any()
+    assert not jplrdl.prox_l1(V, 1e3).any()
+    assert not jplrdl.prox_l21(V, 1e3).any()
