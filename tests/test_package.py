@@ -11,7 +11,7 @@ import pytest
 
 import jplrdl
 
-MODULES = ["coding", "graphs", "prox", "robust_pca"]
+MODULES = ["coding", "datasets.corruption", "experiments.sparse_representation", "graphs", "prox", "robust_pca"]
 
 
 def run(code):
