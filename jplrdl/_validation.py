@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[Any]
 
 
-def as_float_array(value: Any, name: str, *, ndim: int | None = None) -> FloatArray:
-    """A finite, non-empty float32 or float64 array in native byte order; a view where nothing has to change."""
+def as_float_array(value: Any, name: str, *, ndim: int | None = None, finite: bool = True) -> FloatArray:
+    """A finite (unless the caller will see to that), non-empty float32 or float64 array in native byte order; a view where nothing has to change."""
     if hasattr(value, "toarray") and hasattr(value, "nnz"):
         raise TypeError(f"{name} must be dense, got a sparse {type(value).__name__}; convert it with .toarray()")
     if np.ma.isMaskedArray(value):
@@ -28,7 +28,8 @@ def as_float_array(value: Any, name: str, *, ndim: int | None = None) -> FloatAr
         raise ValueError(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
     if array.size == 0:
         raise ValueError(f"{name} must not be empty, got shape {array.shape}")
-    check_finite(array, name)
+    if finite:
+        check_finite(array, name)
     return array
 
 

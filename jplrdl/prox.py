@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import cython_prox as _kernel
-from ._validation import FloatArray, as_float_array, as_nonnegative, as_output
+from ._validation import FloatArray, as_float_array, as_nonnegative, as_output, check_finite
 
 
 def prox_l1(V: ArrayLike, t: float, out: FloatArray | None = None) -> FloatArray:
@@ -29,10 +29,11 @@ def prox_l1(V: ArrayLike, t: float, out: FloatArray | None = None) -> FloatArray
     >>> jplrdl.prox_l1([3.0, -0.5, -2.0], 1.0)
     array([ 2.,  0., -1.])
     """
-    v, t = as_float_array(V, "V"), as_nonnegative(t, "t")
+    v, t = as_float_array(V, "V", finite=False), as_nonnegative(t, "t")
     result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
     source, target = _matching(v, result)
-    _kernel.l1(source.ravel(order="K"), t, target.ravel(order="K"))
+    if _kernel.l1(source.ravel(order="K"), t, target.ravel(order="K")) != 0:
+        check_finite(v, "V")
     return _deliver(target, result)
 
 
@@ -59,7 +60,7 @@ def prox_l21(V: ArrayLike, t: float, axis: int = 0, out: FloatArray | None = Non
     array([[1.5, 0. ],
            [2. , 0. ]])
     """
-    v, t = as_float_array(V, "V"), as_nonnegative(t, "t")
+    v, t = as_float_array(V, "V", finite=False), as_nonnegative(t, "t")
     if not isinstance(axis, int | np.integer) or isinstance(axis, bool) or not -v.ndim <= axis < v.ndim:
         raise ValueError(f"axis must be an integer in [{-v.ndim}, {v.ndim}), got {axis!r}")
     axis = int(axis) % v.ndim
@@ -71,7 +72,8 @@ def prox_l21(V: ArrayLike, t: float, axis: int = 0, out: FloatArray | None = Non
         target_c = target
     grouped = (int(np.prod(source.shape[:axis])), source.shape[axis], int(np.prod(source.shape[axis + 1 :])))
     work = np.empty(_kernel.l21_worksize(*grouped, v.dtype == np.float32), dtype=np.uint8)
-    _kernel.l21(source.reshape(grouped), t, target_c.reshape(grouped), work)
+    if _kernel.l21(source.reshape(grouped), t, target_c.reshape(grouped), work) != 0:
+        check_finite(v, "V")
     return _deliver(target, result)
 
 
@@ -124,11 +126,15 @@ def shrink_spectrum(v: FloatArray, t: float, out: FloatArray) -> tuple[FloatArra
 
 
 def _matching(v: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Source and target that are contiguous in the same order, identical if the map may run in place."""
+    """Source and target that are contiguous in the same order, identical if the map may run in place.
+
+    The kernels tell of NaN and infinity, but only after they have written: what is overwritten is checked before.
+    """
     for order in ("c_contiguous", "f_contiguous"):
         if getattr(v.flags, order) and getattr(result.flags, order):
             same = v.ctypes.data == result.ctypes.data
             if same:
+                check_finite(v, "V")
                 return result, result
             if not np.may_share_memory(v, result):
                 return v, result

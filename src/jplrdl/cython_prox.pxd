@@ -1,5 +1,9 @@
 # Public C API, described in docs/c-api.md. d: double, s: float. Arrays are row-major and contiguous; out may be v.
 
+cdef enum ProxStatus:
+    PROX_DONE = 0
+    PROX_NOT_FINITE = 1     # v holds NaN or infinity; out is undefined
+
 cdef int dprox_l1(Py_ssize_t n, const double *v, double t, double *out) noexcept nogil
 cdef int sprox_l1(Py_ssize_t n, const float *v, float t, float *out) noexcept nogil
 

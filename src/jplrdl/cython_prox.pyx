@@ -20,7 +20,7 @@ which bounds the error by 2^9 eps s_max; a smaller t goes through the singular v
 
 from cython cimport floating
 from libc.float cimport DBL_MAX, DBL_MIN, FLT_MAX, FLT_MIN
-from libc.math cimport fabs, sqrt
+from libc.math cimport NAN, fabs, isfinite, isnan, sqrt
 from libc.string cimport memcpy, memset
 
 from jplrdl._blas cimport NO_TRANS, TRANS, dot, gemm, gesdd_thin, syevr_above, syrk_upper
@@ -28,40 +28,34 @@ from jplrdl._blas cimport NO_TRANS, TRANS, dot, gemm, gesdd_thin, syevr_above, s
 cdef double GRAM_LIMIT = 2.0 ** -10
 
 
+cdef extern from "_loops.h":
+    int dshrink(Py_ssize_t n, const double *v, double t, double *out) noexcept nogil
+    int sshrink(Py_ssize_t n, const float *v, float t, float *out) noexcept nogil
+    void dadd_squares(Py_ssize_t n, const double *a, const double *b, const double *c, const double *d,
+                      double *s) noexcept nogil
+    void sadd_squares(Py_ssize_t n, const float *a, const float *b, const float *c, const float *d,
+                      float *s) noexcept nogil
+    void dmultiply(Py_ssize_t n, const double *s, const double *v, double *out) noexcept nogil
+    void smultiply(Py_ssize_t n, const float *s, const float *v, float *out) noexcept nogil
+    double dscale(Py_ssize_t n, double s, const double *v, double *out, const double *next) noexcept nogil
+    float sscale(Py_ssize_t n, float s, const float *v, float *out, const float *next) noexcept nogil
+
+
 # ------------------------------------------------------------------------------------------------------------- l1
 
-cdef inline floating shrink(floating x, floating t) noexcept nogil:
-    """sign(x) max(|x| - t, 0) without a branch"""
-    cdef floating above = x - t, below = x + t
-    return (above if above > 0 else 0) + (below if below < 0 else 0)
-
-
-cdef void shrink_array(Py_ssize_t n, const floating *v, floating t, floating *out) noexcept nogil:
-    cdef Py_ssize_t i
-    # Two loops, because the compiler vectorises each only where it sees that nothing overlaps.
-    if v == out:
-        for i in range(n):
-            out[i] = shrink(out[i], t)
-    else:
-        for i in range(n):
-            out[i] = shrink(v[i], t)
-
-
 cdef int dprox_l1(Py_ssize_t n, const double *v, double t, double *out) noexcept nogil:
-    shrink_array(n, v, t, out)
-    return 0
+    return PROX_NOT_FINITE if dshrink(n, v, t, out) else PROX_DONE
 
 
 cdef int sprox_l1(Py_ssize_t n, const float *v, float t, float *out) noexcept nogil:
-    shrink_array(n, v, t, out)
-    return 0
+    return PROX_NOT_FINITE if sshrink(n, v, t, out) else PROX_DONE
 
 
 # ------------------------------------------------------------------------------------------------------------ 2,1
 
 cdef double group_scale(Py_ssize_t n, Py_ssize_t stride, const floating *v, floating squares,
                         floating t) noexcept nogil:
-    """max(1 - t / |v|, 0), given the sum of squares, which is taken again with care where it over- or underflowed."""
+    """max(1 - t / |v|, 0) from the sum of squares, taken again with care where it over- or underflowed; or NaN."""
     cdef double norm = sqrt(<double> squares), largest = 0, total = 0
     cdef double low, high
     cdef Py_ssize_t i
@@ -71,71 +65,72 @@ cdef double group_scale(Py_ssize_t n, Py_ssize_t stride, const floating *v, floa
         low, high = FLT_MIN / 1e-14, FLT_MAX
     if not low < squares < high:
         for i in range(n):
-            largest = max(largest, fabs(v[i * stride]))
+            if not fabs(v[i * stride]) <= largest:
+                largest = fabs(v[i * stride])
         if largest == 0:
             return 0
+        if not isfinite(largest):
+            return NAN
         for i in range(n):
             total += (v[i * stride] / largest) * (v[i * stride] / largest)
-        norm = largest * sqrt(total)
-        if not t < norm:
-            return 0
-        return 1 - (t / largest) / sqrt(total)
+        norm = sqrt(total)
+        return 1 - (t / largest) / norm if t / largest < norm else 0
     return 1 - t / norm if t < norm else 0
 
 
-cdef void shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floating t, floating *out) noexcept nogil:
-    """Each row of length n is read twice, the second time from cache."""
+cdef int shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floating t, floating *out) noexcept nogil:
+    """Each row of length n is read twice, the second time from cache, while the next one is on its way."""
     cdef Py_ssize_t i
-    cdef floating scale
+    cdef double scale
+    cdef floating squares = dot(n, v, v)
     for i in range(n_rows):
         row = v + i * n
-        scale = <floating> group_scale(n, 1, row, dot(n, row, row), t)
-        scale_row(n, scale, row, out + i * n)
+        next_row = v + min(i + 1, n_rows - 1) * n
+        scale = group_scale(n, 1, row, squares, t)
+        if isnan(scale):
+            return PROX_NOT_FINITE
+        if floating is double:
+            squares = dscale(n, scale, row, out + i * n, next_row)
+        else:
+            squares = sscale(n, <float> scale, row, out + i * n, next_row)
+    return PROX_DONE
 
 
-cdef void scale_row(Py_ssize_t n, floating scale, const floating *v, floating *out) noexcept nogil:
-    cdef Py_ssize_t j
-    if v == out:
-        for j in range(n):
-            out[j] = scale * out[j]
-    else:
-        for j in range(n):
-            out[j] = scale * v[j]
-
-
-cdef void shrink_columns(Py_ssize_t n, Py_ssize_t n_columns, const floating *v, floating t, floating *out,
-                         floating *scale) noexcept nogil:
-    """Row by row, as memory lies: first the sums of squares of all columns, then the scaling."""
-    cdef Py_ssize_t i, j
-    memset(scale, 0, n_columns * sizeof(floating))
+cdef int shrink_columns(Py_ssize_t n, Py_ssize_t n_columns, const floating *v, floating t, floating *out,
+                        floating *scale) noexcept nogil:
+    """Row by row, as memory lies: first the sums of squares of all columns, four rows at a time, then the scaling."""
+    cdef Py_ssize_t i, j, k = n_columns
+    memset(scale, 0, k * sizeof(floating))
+    for i in range(n // 4):
+        row = v + 4 * i * k
+        if floating is double:
+            dadd_squares(k, row, row + k, row + 2 * k, row + 3 * k, scale)
+        else:
+            sadd_squares(k, row, row + k, row + 2 * k, row + 3 * k, scale)
+    for i in range(n - n % 4, n):
+        for j in range(k):
+            scale[j] += v[i * k + j] * v[i * k + j]
+    for j in range(k):
+        scale[j] = <floating> group_scale(n, k, v + j, scale[j], t)
+        if isnan(scale[j]):
+            return PROX_NOT_FINITE
     for i in range(n):
-        row = v + i * n_columns
-        for j in range(n_columns):
-            scale[j] += row[j] * row[j]
-    for j in range(n_columns):
-        scale[j] = <floating> group_scale(n, n_columns, v + j, scale[j], t)
-    for i in range(n):
-        multiply_row(n_columns, scale, v + i * n_columns, out + i * n_columns)
+        if floating is double:
+            dmultiply(k, scale, v + i * k, out + i * k)
+        else:
+            smultiply(k, scale, v + i * k, out + i * k)
+    return PROX_DONE
 
 
-cdef void multiply_row(Py_ssize_t n, const floating *scale, const floating *v, floating *out) noexcept nogil:
-    cdef Py_ssize_t j
-    if v == out:
-        for j in range(n):
-            out[j] = scale[j] * out[j]
-    else:
-        for j in range(n):
-            out[j] = scale[j] * v[j]
-
-
-cdef void shrink_groups(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner, const floating *v, floating t,
-                        floating *out, floating *scale) noexcept nogil:
+cdef int shrink_groups(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner, const floating *v, floating t,
+                       floating *out, floating *scale) noexcept nogil:
     cdef Py_ssize_t i
+    cdef int status = PROX_DONE
     if n_inner == 1:
-        shrink_rows(n_outer, n, v, t, out)
-    else:
-        for i in range(n_outer):
-            shrink_columns(n, n_inner, v + i * n * n_inner, t, out + i * n * n_inner, scale)
+        return shrink_rows(n_outer, n, v, t, out)
+    for i in range(n_outer):
+        status |= shrink_columns(n, n_inner, v + i * n * n_inner, t, out + i * n * n_inner, scale)
+    return status
 
 
 cdef size_t dprox_l21_worksize(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner) noexcept nogil:
@@ -148,14 +143,12 @@ cdef size_t sprox_l21_worksize(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_in
 
 cdef int dprox_l21(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner, const double *v, double t,
                    double *out, void *work) noexcept nogil:
-    shrink_groups(n_outer, n, n_inner, v, t, out, <double *> work)
-    return 0
+    return shrink_groups(n_outer, n, n_inner, v, t, out, <double *> work)
 
 
 cdef int sprox_l21(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner, const float *v, float t,
                    float *out, void *work) noexcept nogil:
-    shrink_groups(n_outer, n, n_inner, v, t, out, <float *> work)
-    return 0
+    return shrink_groups(n_outer, n, n_inner, v, t, out, <float *> work)
 
 
 # -------------------------------------------------------------------------------------------------------- nuclear
@@ -286,21 +279,25 @@ cdef int sprox_nuclear(Py_ssize_t n_rows, Py_ssize_t n_columns, const float *v, 
 # ---------------------------------------------------------------------------------------------- called from Python
 
 def l1(const floating[::1] v, floating t, floating[::1] out):
-    """out = prox_t(v); out may be v."""
+    """out = prox_t(v); out may be v. Returns the status."""
+    cdef int status
     with nogil:
         if floating is double:
-            dprox_l1(v.shape[0], &v[0], t, &out[0])
+            status = dprox_l1(v.shape[0], &v[0], t, &out[0])
         else:
-            sprox_l1(v.shape[0], &v[0], t, &out[0])
+            status = sprox_l1(v.shape[0], &v[0], t, &out[0])
+    return status
 
 
 def l21(const floating[:, :, ::1] v, floating t, floating[:, :, ::1] out, unsigned char[::1] work):
-    """out = prox_t(v), groups along the middle axis; out may be v."""
+    """out = prox_t(v), groups along the middle axis; out may be v. Returns the status."""
+    cdef int status
     with nogil:
         if floating is double:
-            dprox_l21(v.shape[0], v.shape[1], v.shape[2], &v[0, 0, 0], t, &out[0, 0, 0], &work[0])
+            status = dprox_l21(v.shape[0], v.shape[1], v.shape[2], &v[0, 0, 0], t, &out[0, 0, 0], &work[0])
         else:
-            sprox_l21(v.shape[0], v.shape[1], v.shape[2], &v[0, 0, 0], t, &out[0, 0, 0], &work[0])
+            status = sprox_l21(v.shape[0], v.shape[1], v.shape[2], &v[0, 0, 0], t, &out[0, 0, 0], &work[0])
+    return status
 
 
 def nuclear(const floating[:, ::1] v, floating t, floating[:, ::1] out, floating[::1] singular,

@@ -1,0 +1,86 @@
+/* Loops over memory, in C because only a C compiler can be asked for several versions of one function: wheels are built
+   for the oldest processor, whose narrow vectors would leave half of the memory's speed unused. Without fused
+   multiply-add all versions give the same bits. An output may be the input of the same index: nothing else overlaps. */
+
+#ifndef JPLRDL_LOOPS_H
+#define JPLRDL_LOOPS_H
+
+#include <stddef.h>
+
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__has_attribute) && !defined(__SANITIZE_ADDRESS__)
+#if __has_attribute(target_clones)
+#define JPLRDL_WIDEST __attribute__((target_clones("avx2", "default")))
+#endif
+#endif
+#ifndef JPLRDL_WIDEST
+#define JPLRDL_WIDEST
+#endif
+
+#if defined(__clang__)
+#define JPLRDL_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define JPLRDL_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define JPLRDL_INDEPENDENT
+#endif
+
+/* shrink: out = sign(v) max(|v| - t, 0); true if v is not finite, for x - x is then not zero.
+   add_squares: s += squares of four rows.
+   multiply: out = s v, element by element.
+   scale: out = s v for one number s; returns the sum of squares of the next row, so that one row is fetched while
+   another is stored. */
+#define JPLRDL_LOOPS(T, prefix)                                                                               \
+    JPLRDL_WIDEST static int prefix##shrink(ptrdiff_t n, const T *v, T t, T *out) {                           \
+        T lane[8] = {0}, sum = 0;                                                                             \
+        ptrdiff_t i = 0;                                                                                      \
+        for (; i + 8 <= n; i += 8) {                                                                          \
+            JPLRDL_INDEPENDENT                                                                                \
+            for (int j = 0; j < 8; j++) {                                                                     \
+                T x = v[i + j], above = x - t, below = x + t;                                                 \
+                out[i + j] = (above > 0 ? above : 0) + (below < 0 ? below : 0);                               \
+                lane[j] += x - x;                                                                             \
+            }                                                                                                 \
+        }                                                                                                     \
+        for (; i < n; i++) {                                                                                  \
+            T x = v[i], above = x - t, below = x + t;                                                         \
+            out[i] = (above > 0 ? above : 0) + (below < 0 ? below : 0);                                       \
+            sum += x - x;                                                                                     \
+        }                                                                                                     \
+        for (int j = 0; j < 8; j++)                                                                           \
+            sum += lane[j];                                                                                   \
+        return !(sum == 0);                                                                                   \
+    }                                                                                                         \
+    JPLRDL_WIDEST static void prefix##add_squares(ptrdiff_t n, const T *a, const T *b, const T *c,            \
+                                                  const T *d, T *s) {                                         \
+        JPLRDL_INDEPENDENT                                                                                    \
+        for (ptrdiff_t j = 0; j < n; j++)                                                                     \
+            s[j] += (a[j] * a[j] + b[j] * b[j]) + (c[j] * c[j] + d[j] * d[j]);                                \
+    }                                                                                                         \
+    JPLRDL_WIDEST static void prefix##multiply(ptrdiff_t n, const T *s, const T *v, T *out) {                 \
+        JPLRDL_INDEPENDENT                                                                                    \
+        for (ptrdiff_t j = 0; j < n; j++)                                                                     \
+            out[j] = s[j] * v[j];                                                                             \
+    }                                                                                                         \
+    JPLRDL_WIDEST static T prefix##scale(ptrdiff_t n, T s, const T *v, T *out, const T *next) {               \
+        T lane[16] = {0}, sum = 0;                                                                            \
+        ptrdiff_t i = 0;                                                                                      \
+        for (; i + 16 <= n; i += 16) {                                                                        \
+            JPLRDL_INDEPENDENT                                                                                \
+            for (int j = 0; j < 16; j++) {                                                                    \
+                lane[j] += next[i + j] * next[i + j];                                                         \
+                out[i + j] = s * v[i + j];                                                                    \
+            }                                                                                                 \
+        }                                                                                                     \
+        for (; i < n; i++) {                                                                                  \
+            sum += next[i] * next[i];                                                                         \
+            out[i] = s * v[i];                                                                                \
+        }                                                                                                     \
+        for (int j = 0; j < 16; j++)                                                                          \
+            sum += lane[j];                                                                                   \
+        return sum;                                                                                           \
+    }
+
+JPLRDL_LOOPS(double, d)
+JPLRDL_LOOPS(float, s)
+
+#endif
