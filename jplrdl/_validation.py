@@ -12,7 +12,10 @@ FloatArray = NDArray[Any]
 
 
 def as_float_array(value: Any, name: str, *, ndim: int | None = None, finite: bool = True) -> FloatArray:
-    """A finite (unless the caller will see to that), non-empty float32 or float64 array in native byte order; a view where nothing has to change."""
+    """A non-empty float32 or float64 array in native byte order, a view where nothing has to change.
+
+    Finite too, unless the caller sees to that.
+    """
     if hasattr(value, "toarray") and hasattr(value, "nnz"):
         raise TypeError(f"{name} must be dense, got a sparse {type(value).__name__}; convert it with .toarray()")
     if np.ma.isMaskedArray(value):

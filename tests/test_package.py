@@ -7,11 +7,15 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import jplrdl
 
-MODULES = ["coding", "datasets.corruption", "experiments.sparse_representation", "graphs", "prox", "robust_pca"]
+MODULES = [
+    "coding", "datasets.corruption", "dictionary", "experiments.sparse_representation", "graphs", "projection", "prox",
+    "robust_pca",
+]
 
 
 def run(code):
@@ -25,8 +29,9 @@ def test_import_does_not_load_scikit_learn_or_plotting():
 
 def test_import_costs_little_more_than_scipy_linalg():
     timed = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
-    ours = min(float(run(timed.format("jplrdl"))) for _ in range(5))
-    theirs = min(float(run(timed.format("scipy.linalg"))) for _ in range(5))
+    # In turns, so that a busy machine slows both; the shortest time of each counts.
+    pairs = [[float(run(timed.format(name))) for name in ("jplrdl", "scipy.linalg")] for _ in range(8)]
+    ours, theirs = np.min(pairs, axis=0)
     assert ours <= theirs + 0.05
 
 

@@ -1,0 +1,174 @@
+"""The dictionary: first atoms (Algorithm 2), and a descending update of one class's atoms (eq15, exact form).
+
+Atoms are rows of unit length. For the atoms D_i of class i, with codes A_i (one column an atom, all samples), the
+objective of the model is, up to a constant,
+
+    tr(Q D_i D_i') - 2 tr(C D_i') + 2 lambda_inc tr(D_i S D_i') + lambda_rank |D_i|_*
+
+    Q = 2 A_i'A_i,   S = sum_{j != i} D_j'D_j,   C = A_i'R_i + (A_i'Y over the samples of class i),
+
+with R_i the data minus what all other classes' atoms explain. The factor 2 in Q: the own-class term and the
+other-class terms together are once more the whole of A_i.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+
+from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
+
+
+def initial_dictionary(
+    Y: ArrayLike, y: ArrayLike, n_atoms: int | None = None
+) -> tuple[FloatArray, NDArray[np.intp]]:
+    """The right singular vectors of each class's samples as its first atoms, and the class of each atom.
+
+    A class with fewer singular vectors than `n_atoms` is filled up with its own samples, scaled to unit length, from
+    the first on and over again.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_samples, n_components)
+        Projected samples.
+    y : array-like of shape (n_samples,)
+        Labels.
+    n_atoms : int, optional
+        Atoms of each class; as many as it has samples by default.
+
+    Returns
+    -------
+    dictionary : ndarray of shape (n_atoms_in_all, n_components)
+    atom_labels : ndarray of shape (n_atoms_in_all,)
+        Indices into the sorted labels.
+
+    Examples
+    --------
+    >>> from jplrdl.dictionary import initial_dictionary
+    >>> atoms, labels = initial_dictionary([[2.0, 0.0], [1.0, 0.0], [0.0, 3.0]], ["a", "a", "b"])
+    >>> abs(atoms), labels
+    (array([[1., 0.],
+           [1., 0.],
+           [0., 1.]]), array([0, 0, 1]))
+    """
+    samples = as_float_array(Y, "Y", ndim=2)
+    classes, labels = np.unique(np.asarray(y), return_inverse=True)
+    if labels.shape != (len(samples),):
+        raise ValueError(f"y must hold one label for each of {len(samples)} samples, got shape {np.shape(y)}")
+    blocks = []
+    for label in range(len(classes)):
+        own = samples[labels == label]
+        blocks.append(_first_atoms(own, len(own) if n_atoms is None else as_count(n_atoms, "n_atoms")))
+    atom_labels = np.repeat(np.arange(len(classes)), [len(block) for block in blocks])
+    return np.vstack(blocks), atom_labels
+
+
+def _first_atoms(own: FloatArray, count: int) -> FloatArray:
+    _, values, vectors = np.linalg.svd(own, full_matrices=False)
+    rank = int(np.sum(values > values[0] * max(own.shape) * np.finfo(own.dtype).eps))
+    lengths = np.linalg.norm(own, axis=1)
+    if not lengths.any():
+        raise ValueError("Y must have a sample other than zero in every class")
+    unit = own[lengths > 0] / lengths[lengths > 0][:, None]
+    missing = max(0, count - rank)
+    return np.vstack([vectors[: min(rank, count)], unit[np.arange(missing) % len(unit)]])
+
+
+def update_atoms(
+    atoms: ArrayLike,
+    quadratic: ArrayLike,
+    linear: ArrayLike,
+    others: ArrayLike,
+    *,
+    lambda_incoherence: float = 0.0,
+    lambda_rank: float = 0.0,
+    ceiling: float | None = None,
+    n_sweeps: int = 2,
+) -> FloatArray:
+    """Descend the objective of this module in the atoms of one class, each of unit length.
+
+    Majorise and minimise. The nuclear norm lies below a quadratic that touches it at the present atoms,
+
+        |D|_* <= tr(N^-1 DD') / 2 + tr(N) / 2,      N = (DD')^1/2,
+
+    so Q gains lambda_rank N^-1 / 2. On the unit sphere d S d' = s - d (sI - S) d', concave for s >= the largest
+    eigenvalue of S, lies below its tangent. What is left is linear in one atom with the others fixed: the minimum over
+    the sphere is a scaled vector. Atom after atom, `n_sweeps` times; the objective itself then decides whether the
+    result is taken, because N is kept away from singular.
+
+    Parameters
+    ----------
+    atoms : array-like of shape (n_atoms, n_components)
+        D_i, rows of unit length.
+    quadratic : array-like of shape (n_atoms, n_atoms)
+        Q.
+    linear : array-like of shape (n_atoms, n_components)
+        C.
+    others : array-like of shape (n_other_atoms, n_components)
+        The atoms of all other classes: S = others' others.
+    lambda_incoherence, lambda_rank : float >= 0
+    ceiling : float, optional
+        s, an upper bound of the largest eigenvalue of S, where it is known already.
+    n_sweeps : int
+
+    Returns
+    -------
+    ndarray of the shape of atoms
+    """
+    D, Q, C, rest = (
+        as_float_array(a, name, ndim=2)
+        for a, name in ((atoms, "atoms"), (quadratic, "quadratic"), (linear, "linear"), (others, "others"))
+    )
+    weight = 2 * as_nonnegative(lambda_incoherence, "lambda_incoherence")
+    rank_weight = as_nonnegative(lambda_rank, "lambda_rank")
+    if ceiling is None:
+        ceiling = largest_eigenvalue(rest) if weight > 0 else 0.0
+    best, lowest = D, atoms_objective(D, Q, C, rest, lambda_incoherence, lambda_rank)
+    for _ in range(as_count(n_sweeps, "n_sweeps", least=0)):
+        candidate = _sweep(best, Q, C, rest, weight, rank_weight, ceiling)
+        value = atoms_objective(candidate, Q, C, rest, lambda_incoherence, lambda_rank)
+        if not value < lowest:
+            break
+        best, lowest = candidate, value
+    return best.copy()
+
+
+def largest_eigenvalue(atoms: FloatArray) -> float:
+    """Of atoms' atoms, through the smaller of its two Gram matrices."""
+    gram = atoms @ atoms.T if len(atoms) < atoms.shape[1] else atoms.T @ atoms
+    last = len(gram) - 1
+    return float(eigh(gram, eigvals_only=True, subset_by_index=(last, last))[0])
+
+
+def atoms_objective(
+    D: FloatArray, Q: FloatArray, C: FloatArray, rest: FloatArray, lambda_incoherence: float, lambda_rank: float
+) -> float:
+    """tr(Q DD') - 2 tr(C D') + 2 lambda_inc tr(D S D') + lambda_rank |D|_*"""
+    d, q, c = D.astype(np.float64), Q.astype(np.float64), C.astype(np.float64)
+    value = np.sum(q * (d @ d.T)) - 2 * np.sum(c * d)
+    if lambda_incoherence > 0:
+        value += 2 * lambda_incoherence * np.sum((d @ rest.T.astype(np.float64)) ** 2)
+    if lambda_rank > 0:
+        value += lambda_rank * np.linalg.norm(d, "nuc")
+    return float(value)
+
+
+def _sweep(
+    D: FloatArray, Q: FloatArray, C: FloatArray, rest: FloatArray, weight: float, rank_weight: float, ceiling: float
+) -> FloatArray:
+    D, dtype = D.copy(), D.dtype.type
+    if rank_weight > 0:
+        values, vectors = np.linalg.eigh(D @ D.T)
+        least = values[-1] * np.sqrt(np.finfo(D.dtype).eps)
+        inverse = (vectors / np.sqrt(np.maximum(values, least))) @ vectors.T
+        Q = Q + dtype(rank_weight / 2) * inverse
+    pull = C
+    if weight > 0:
+        pull = C + dtype(weight) * (dtype(ceiling) * D - (D @ rest.T) @ rest)
+    for k in range(len(D)):
+        w = pull[k] - Q[k] @ D + Q[k, k] * D[k]
+        length = np.linalg.norm(w)
+        if length > 0:
+            D[k] = w / length
+    return D

@@ -1,0 +1,165 @@
+"""The projection: the span of the data, the first P (Algorithm 2) and its update (eq20), without an m x m matrix.
+
+Samples are rows: Y = XP is the projected data, P'P = I.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh, svd
+
+from ._validation import FloatArray, as_count, as_float_array
+
+
+def span_basis(X: ArrayLike) -> FloatArray:
+    """An orthonormal basis of the row space of X, shape (n_features, rank).
+
+    Through the Gram matrix of the samples, so that memory stays at copies of X, however many features there are; a
+    second orthonormalisation makes up for the squaring. Directions below sqrt(eps) of the largest do not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jplrdl.projection import span_basis
+    >>> span_basis([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]).shape
+    (3, 2)
+    """
+    x = as_float_array(X, "X", ndim=2)
+    basis = _orthonormal(x)
+    return basis if basis.shape[1] == 0 else _orthonormal(basis.T)
+
+
+def _orthonormal(x: FloatArray) -> FloatArray:
+    values, vectors = eigh(x @ x.T)
+    kept = values > max(values[-1], 0) * len(x) * np.finfo(x.dtype).eps
+    return np.ascontiguousarray(x.T @ (vectors[:, kept][:, ::-1] / np.sqrt(values[kept][::-1])))
+
+
+def initial_projection(
+    X: ArrayLike, n_components: int, *, graph: Any = None, method: Literal["lpp", "pca"] = "lpp"
+) -> FloatArray:
+    """The first projection, shape (n_features, n_components), orthonormal columns.
+
+    "pca": the directions of largest energy |XP|^2. "lpp" (locality preserving projections): the directions v with the
+    smallest v'X'LXv / v'X'DXv, for the Laplacian L and the degrees D of the positive edges of `graph`; the generalised
+    problem is solved in the span of X, where X'DX is regular, and the solution orthonormalised.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    n_components : int
+        At most the rank of X.
+    graph : sparse matrix of shape (n_samples, n_samples)
+        Weights, for "lpp"; negative ones are left out.
+    method : "lpp" or "pca"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jplrdl.projection import initial_projection
+    >>> initial_projection([[2.0, 0.0], [0.0, 1.0]], 1, method="pca").round(6)
+    array([[1.],
+           [0.]])
+    """
+    x = as_float_array(X, "X", ndim=2)
+    basis = span_basis(x)
+    if not 1 <= as_count(n_components, "n_components") <= basis.shape[1]:
+        raise ValueError(f"n_components must be at most the rank of X, {basis.shape[1]}, got {n_components}")
+    inside = x @ basis
+    if method == "pca":
+        directions = svd(inside, full_matrices=False)[2][:n_components].T
+    elif method == "lpp":
+        directions = _locality_preserving(inside, graph, n_components)
+    else:
+        raise ValueError(f"method must be 'lpp' or 'pca', got {method!r}")
+    signs = np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(n_components)])
+    return np.ascontiguousarray(basis @ (directions * signs))
+
+
+def _locality_preserving(x: FloatArray, graph: Any, n_components: int) -> FloatArray:
+    if graph is None:
+        raise ValueError("graph must be given for method='lpp', got None")
+    positive = graph.maximum(0)
+    degree = np.asarray(positive.sum(axis=1)).ravel()
+    # A sample without positive edges would make X'DX singular: it counts as its own neighbour.
+    loops = np.where(degree > 0, 0, 1).astype(x.dtype)
+    scatter = x.T @ ((degree + loops)[:, None] * x)
+    local = x.T @ (degree[:, None] * x - positive @ x)
+    vectors = eigh((local + local.T) / 2, (scatter + scatter.T) / 2, subset_by_index=(0, n_components - 1))[1]
+    return np.linalg.qr(vectors)[0].astype(x.dtype, copy=False)
+
+
+def update_projection(
+    P: ArrayLike, quadratic: ArrayLike, linear: ArrayLike, *, n_steps: int = 10, tol: float = 1e-6
+) -> FloatArray:
+    """Descend tr(P'MP) - 2 tr(P'B) over the P with orthonormal columns, from P, by the generalised power method.
+
+    With a >= the largest eigenvalue of M, -tr(P'(aI - M)P) is concave and lies below its tangent at P, whose minimum is
+    the polar factor of (aI - M)P + B: no step ascends. A smaller a makes longer steps, and is tried as long as they
+    descend.
+
+    Parameters
+    ----------
+    P : array-like of shape (n_features, n_components)
+        Orthonormal columns.
+    quadratic : array-like of shape (n_features, n_features)
+        M, symmetric.
+    linear : array-like of shape (n_features, n_components)
+        B.
+    n_steps : int
+        Most steps to take.
+    tol : float
+        Relative descent of a step below which it stops.
+
+    Returns
+    -------
+    ndarray of the shape of P
+
+    Examples
+    --------
+    The smallest eigenvector is the minimum for B = 0:
+
+    >>> import numpy as np
+    >>> from jplrdl.projection import update_projection
+    >>> P = update_projection([[0.6], [0.8]], np.diag([1.0, 3.0]), [[0.0], [0.0]], n_steps=100, tol=0.0)
+    >>> abs(P).round(6)
+    array([[1.],
+           [0.]])
+    """
+    p, m, b = (as_float_array(a, name, ndim=2) for a, name in ((P, "P"), (quadratic, "quadratic"), (linear, "linear")))
+    if m.shape != (len(p), len(p)) or b.shape != p.shape:
+        raise ValueError(f"quadratic and linear must fit P of shape {p.shape}, got shapes {m.shape} and {b.shape}")
+    last = len(m) - 1
+    ceiling = max(0.0, float(eigh(m, eigvals_only=True, subset_by_index=(last, last))[0]))
+    a = ceiling
+    moved = m @ p
+    value = _trace(p, moved) - 2 * _trace(p, b)
+    for _ in range(as_count(n_steps, "n_steps", least=0)):
+        candidate = _polar(a * p - moved + b)
+        candidate_moved = m @ candidate
+        candidate_value = _trace(candidate, candidate_moved) - 2 * _trace(candidate, b)
+        if candidate_value > value:
+            if a == ceiling:
+                break
+            a = ceiling
+            continue
+        descent = value - candidate_value
+        p, moved, value = candidate, candidate_moved, candidate_value
+        if descent <= tol * abs(value):
+            break
+        a /= 2
+    return p
+
+
+def _trace(A: FloatArray, B: FloatArray) -> float:
+    """tr(A'B), summed in double precision"""
+    return float(np.einsum("ij,ij->", A, B, dtype=np.float64))
+
+
+def _polar(A: FloatArray) -> FloatArray:
+    """The matrix with orthonormal columns nearest to A."""
+    U, _, Vt = svd(A, full_matrices=False)
+    return U @ Vt

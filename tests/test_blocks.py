@@ -1,0 +1,279 @@
+"""The blocks of the model: each descends the objective it claims to, and does what its closed forms say."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, eye_array
+
+import jplrdl
+from jplrdl import objective, reference
+from jplrdl.coding import coupled_codes
+from jplrdl.dictionary import atoms_objective, initial_dictionary, largest_eigenvalue, update_atoms
+from jplrdl.projection import initial_projection, span_basis, update_projection
+
+PRECISION = {np.float64: 1e-9, np.float32: 1e-5}
+
+
+@pytest.fixture
+def classes(rng):
+    """Three classes near subspaces of rank three, unit samples of forty features; and labels."""
+    labels = np.repeat(np.arange(3), [8, 10, 12])
+    bases = rng.standard_normal((3, 3, 40))
+    X = np.einsum("nr,nrd->nd", rng.standard_normal((30, 3)), bases[labels]) + 0.1 * rng.standard_normal((30, 40)) + 0.5
+    return X / np.linalg.norm(X, axis=1, keepdims=True), labels
+
+
+def coupled_objective(H, cov, L, penalty, weight, codes):
+    separate = sum(reference.lasso_objective(H, b, penalty, a) for b, a in zip(cov, codes, strict=True))
+    return separate + weight * np.sum(codes * (L @ codes))
+
+
+# ------------------------------------------------------------------------------------------------------------ span
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(20, 500), (50, 10)])
+def test_span_is_orthonormal_and_loses_nothing(rng, dtype, shape):
+    X = (rng.standard_normal((shape[0], 6)) @ rng.standard_normal((6, shape[1]))).astype(dtype)
+    U = span_basis(X)
+    assert U.shape == (shape[1], 6)
+    assert U.dtype == dtype
+    np.testing.assert_allclose(U.T @ U, np.eye(6), atol=100 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(X @ U @ U.T, X, atol=1e3 * np.finfo(dtype).eps * np.abs(X).max())
+
+
+def test_span_of_many_features_needs_no_square_matrix(rng):
+    # A matrix of 200,000 x 200,000 numbers would not fit anywhere.
+    assert span_basis(rng.standard_normal((5, 200_000)).astype(np.float32)).shape == (200_000, 5)
+
+
+# ------------------------------------------------------------------------------------------------ first projection
+
+
+def test_pca_projection_keeps_the_most_energy(classes):
+    X, _ = classes
+    P = initial_projection(X, 5, method="pca")
+    np.testing.assert_allclose(P.T @ P, np.eye(5), atol=1e-12)
+    singular = np.linalg.svd(X, compute_uv=False)
+    np.testing.assert_allclose(np.sum((X @ P) ** 2), np.sum(singular[:5] ** 2), rtol=1e-10)
+
+
+def test_lpp_projection_spans_the_smallest_generalised_eigenvectors(classes):
+    X, y = classes
+    graph = jplrdl.signed_knn_graph(X, y, 4, 4, weights="heat")
+    P = initial_projection(X, 3, graph=graph)
+    np.testing.assert_allclose(P.T @ P, np.eye(3), atol=1e-12)
+    positive = graph.toarray().clip(min=0)
+    Z = X @ span_basis(X)
+    D = np.diag(positive.sum(axis=1))
+    values = np.sort(np.linalg.eigvals(np.linalg.solve(Z.T @ D @ Z, Z.T @ (D - positive) @ Z)).real)
+    local, scatter = P.T @ X.T @ (D - positive) @ X @ P, P.T @ X.T @ D @ X @ P
+    np.testing.assert_allclose(np.sort(np.linalg.eigvals(np.linalg.solve(scatter, local)).real), values[:3], atol=1e-8)
+
+
+def test_bad_projections_are_named(classes):
+    X, _ = classes
+    with pytest.raises(ValueError, match="n_components must be at most the rank of X, 30, got 31"):
+        initial_projection(X, 31, method="pca")
+    with pytest.raises(ValueError, match="graph must be given"):
+        initial_projection(X, 3)
+    with pytest.raises(ValueError, match="method must be"):
+        initial_projection(X, 3, method="lda")
+
+
+# ----------------------------------------------------------------------------------------------- projection update
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_projection_steps_descend_and_stay_orthonormal(rng, dtype):
+    A = rng.standard_normal((20, 20))
+    M, B = (A @ A.T).astype(dtype), rng.standard_normal((20, 6)).astype(dtype)
+    P = np.linalg.qr(rng.standard_normal((20, 6)))[0].astype(dtype)
+
+    def value(P):
+        P, m, b = (a.astype(float) for a in (P, M, B))
+        return np.trace(P.T @ m @ P) - 2 * np.trace(P.T @ b)
+
+    values = [value(P)]
+    for _ in range(30):
+        P = update_projection(P, M, B, n_steps=1)
+        values.append(value(P))
+    assert np.diff(values).max() <= PRECISION[dtype] * abs(values[0])
+    assert values[-1] < values[0] - 1
+    np.testing.assert_allclose(P.T @ P, np.eye(6), atol=100 * np.finfo(dtype).eps)
+
+
+def test_projection_update_reaches_the_procrustes_solution(rng):
+    # For M = I the first term is constant and the minimum is the polar factor of B.
+    B = rng.standard_normal((12, 4))
+    P = update_projection(np.eye(12)[:, :4], np.eye(12), B)
+    U, _, Vt = np.linalg.svd(B, full_matrices=False)
+    np.testing.assert_allclose(P, U @ Vt, atol=1e-10)
+
+
+def test_projection_update_reaches_the_smallest_eigenvalues(rng):
+    A = rng.standard_normal((10, 10))
+    M = A @ A.T
+    P = update_projection(np.linalg.qr(rng.standard_normal((10, 3)))[0], M, np.zeros((10, 3)), n_steps=5000, tol=0.0)
+    np.testing.assert_allclose(np.trace(P.T @ M @ P), np.linalg.eigvalsh(M)[:3].sum(), rtol=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------------ dictionary
+
+
+def test_first_atoms_are_singular_vectors_then_samples(classes):
+    X, y = classes
+    D, labels = initial_dictionary(X, y, n_atoms=11)
+    np.testing.assert_array_equal(labels, np.repeat([0, 1, 2], 11))
+    np.testing.assert_allclose(np.linalg.norm(D, axis=1), 1, atol=1e-12)
+    own = D[labels == 0]
+    np.testing.assert_allclose(np.abs(np.linalg.svd(X[y == 0], full_matrices=False)[2]), np.abs(own[:8]), atol=1e-10)
+    np.testing.assert_allclose(own[8:], X[y == 0][:3], atol=1e-12)
+    assert np.bincount(initial_dictionary(X, y)[1]).tolist() == [8, 10, 12]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("incoherence", "rank"), [(0.0, 0.0), (0.5, 0.0), (0.0, 2.0), (0.3, 1.0)])
+def test_atoms_descend_and_keep_unit_length(rng, dtype, incoherence, rank):
+    A = rng.standard_normal((30, 6)) * (rng.random((30, 6)) < 0.5)
+    Q, C = (2 * A.T @ A).astype(dtype), rng.standard_normal((6, 15)).astype(dtype) * 3
+    D, rest = (a / np.linalg.norm(a, axis=1, keepdims=True) for a in rng.standard_normal((2, 6, 15)).astype(dtype))
+    values = [atoms_objective(D, Q, C, rest, incoherence, rank)]
+    for _ in range(20):
+        D = update_atoms(D, Q, C, rest, lambda_incoherence=incoherence, lambda_rank=rank)
+        values.append(atoms_objective(D, Q, C, rest, incoherence, rank))
+    assert np.diff(values).max() <= 0
+    assert values[-1] < values[0] - 1
+    assert D.dtype == dtype
+    np.testing.assert_allclose(np.linalg.norm(D, axis=1), 1, atol=100 * np.finfo(dtype).eps)
+
+
+def test_one_atom_alone_has_a_closed_form(rng):
+    C = rng.standard_normal((1, 9))
+    D = update_atoms(np.eye(9)[:1], [[2.0]], C, np.eye(9)[1:2])
+    np.testing.assert_allclose(D, C / np.linalg.norm(C), atol=1e-12)
+
+
+def test_the_nuclear_norm_lowers_the_rank(rng):
+    A = rng.standard_normal((30, 8))
+    Q, C = 2 * A.T @ A, 2 * A.T @ (A @ rng.standard_normal((8, 20)))
+    start = rng.standard_normal((8, 20))
+    start /= np.linalg.norm(start, axis=1, keepdims=True)
+
+    def nuclear(weight):
+        return np.linalg.norm(update_atoms(start, Q, C, start, lambda_rank=weight, n_sweeps=200), "nuc")
+
+    assert nuclear(0.0) > nuclear(30.0) > nuclear(300.0)
+
+
+def test_incoherence_turns_atoms_away(rng):
+    start, rest = np.eye(10)[:3] + 0.1, np.eye(10)[:4]
+    start /= np.linalg.norm(start, axis=1, keepdims=True)
+    C = start.copy()
+
+    def overlap(weight):
+        atoms = update_atoms(start, np.eye(3), C, rest, lambda_incoherence=weight, n_sweeps=100)
+        return np.sum((atoms @ rest.T) ** 2)
+
+    assert overlap(10.0) < 0.1 * overlap(0.0)
+
+
+# ---------------------------------------------------------------------------------------------------- coupled codes
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_passes_descend_to_the_joint_minimum(rng, classes, dtype):
+    X, y = classes
+    D, _ = initial_dictionary(X, y)
+    H, cov = D @ D.T + 0.1 * np.eye(len(D)), X @ D.T
+    L = jplrdl.laplacian(jplrdl.signed_knn_graph(X, y, 3, 3), signed=True)
+    codes = np.zeros((30, len(D)), dtype=dtype)
+    values = [0.0]
+    for _ in range(60):
+        codes, info = coupled_codes(H.astype(dtype), cov.astype(dtype), L, 0.05, 0.2, init=codes)
+        assert info.converged
+        values.append(coupled_objective(H, cov, L, 0.05, 0.2, codes.astype(float)))
+    assert codes.dtype == dtype
+    assert np.diff(values).max() <= PRECISION[dtype] * abs(values[-1])
+    gradient = 2 * (codes @ H - cov + 0.2 * (L @ codes))
+    on = codes != 0
+    tight = 1e-7 if dtype == np.float64 else 1e-3
+    assert np.abs(gradient[on] + 0.05 * np.sign(codes[on])).max() < tight
+    assert np.abs(gradient[~on]).max() < 0.05 + tight
+
+
+def test_without_weight_the_codes_are_those_of_the_samples_alone(classes):
+    X, y = classes
+    D, _ = initial_dictionary(X, y)
+    codes, _ = coupled_codes(D @ D.T, X @ D.T, eye_array(30), 0.05, 0.0)
+    np.testing.assert_allclose(codes @ D, jplrdl.sparse_encode(X, D, 0.05) @ D, atol=1e-9)
+
+
+def test_bad_coupling_is_named():
+    with pytest.raises(ValueError, match=r"laplacian must have shape \(2, 2\)"):
+        coupled_codes(np.eye(3), np.ones((2, 3)), eye_array(3), 0.1, 0.1)
+    with pytest.raises(ValueError, match="laplacian must have a diagonal >= 0"):
+        coupled_codes(np.eye(3), np.ones((2, 3)), -eye_array(2), 0.1, 0.1)
+
+
+# ------------------------------------------------------------------------------------------------- the whole model
+
+
+def literal_objective(X, P, D, A, y, labels, Lc, Lp, w):
+    """The formula of the model, sum by sum."""
+    Y = X @ P
+    total = 0.0
+    for i in np.unique(y):
+        own, atoms = y == i, labels == i
+        total += np.sum((Y[own] - A[own] @ D) ** 2) + np.sum((Y[own] - A[np.ix_(own, atoms)] @ D[atoms]) ** 2)
+        for j in np.unique(y):
+            if j != i:
+                total += np.sum((A[np.ix_(own, labels == j)] @ D[labels == j]) ** 2)
+                total += w.incoherence * np.sum((D[atoms] @ D[labels == j].T) ** 2)
+        total += w.rank * np.linalg.norm(D[atoms], "nuc")
+    total += w.sparse * np.abs(A).sum() + w.graph * np.trace(A.T @ Lc @ A)
+    return total + w.projection * np.trace(Y.T @ Lp @ Y) + w.energy * np.sum((X - Y @ P.T) ** 2)
+
+
+def test_blocks_in_turn_descend_the_objective_of_the_model(classes):
+    X, y = classes
+    w = objective.Weights(sparse=0.05, graph=0.01, rank=0.1, incoherence=0.01, projection=0.2, energy=0.5)
+    graph = jplrdl.signed_knn_graph(X, y, 4, 4, weights="heat")
+    Lc = csr_array(jplrdl.laplacian(jplrdl.signed_knn_graph(X, y, 4, 4), signed=True))
+    Lp = jplrdl.laplacian(graph, normalized=True, signed=True)
+    P = initial_projection(X, 12, graph=graph)
+    D, labels = initial_dictionary(X @ P, y)
+    A = np.zeros((len(X), len(D)))
+    M = (2 - w.energy) * X.T @ X + w.projection * X.T @ (Lp @ X)
+    values = []
+
+    def record():
+        found = objective.terms(X @ P, D, A, y, labels, Lc, Lp, np.sum(X**2), w)
+        expected = literal_objective(X, P, D, A, y, labels, Lc.toarray(), Lp.toarray(), w)
+        np.testing.assert_allclose(found["objective"], expected, rtol=1e-10)
+        values.append(found["objective"])
+
+    record()
+    for _ in range(5):
+        Y = X @ P
+        H, cov = objective.coding_gram(D @ D.T, labels), objective.coding_cov(Y, D, y, labels)
+        A, _ = coupled_codes(H, cov, Lc, w.sparse, w.graph, init=A)
+        record()
+        for i in range(3):
+            own = labels == i
+            part = A[:, own]
+            C = part.T @ (Y - A @ D) + part.T @ part @ D[own] + part[y == i].T @ Y[y == i]
+            D = D.copy()
+            D[own] = update_atoms(
+                D[own], 2 * part.T @ part, C, D[~own], lambda_incoherence=w.incoherence, lambda_rank=w.rank
+            )
+            record()
+        P = update_projection(P, M, X.T @ (A @ D + objective.own_codes(A, y, labels) @ D))
+        record()
+    assert np.diff(values).max() <= 1e-9 * values[0]
+    assert values[-1] < 0.95 * values[1]
+
+
+def test_largest_eigenvalue_is_that_of_the_gram(rng):
+    for shape in ((5, 9), (9, 5)):
+        atoms = rng.standard_normal(shape)
+        np.testing.assert_allclose(largest_eigenvalue(atoms), np.linalg.norm(atoms, 2) ** 2, rtol=1e-12)
