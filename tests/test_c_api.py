@@ -181,6 +181,11 @@ def test_prox_l1(consumer, rng, dtype):
     assert consumer.prox_l1(V, 0.5, out) == 0
     assert_near(out, jplrdl.prox_l1(V, 0.5), n_eps=1)
     assert_near(out, reference.prox_l1(V, 0.5), n_eps=1)
+    for bad in (np.nan, np.inf, -np.inf):
+        for place in np.ndindex(V.shape):
+            spoilt = V.copy()
+            spoilt[place] = bad
+            assert consumer.prox_l1(spoilt, 0.5, np.empty_like(V)) == 1
     assert consumer.prox_l1(V, 0.5, V) == 0
     assert_array_equal(V, out)
 

@@ -1,0 +1,1 @@
+"""Speed and reached accuracy of every kernel; table.py prints the ratios that the goals are about."""
