@@ -29,7 +29,7 @@ class CodingProblem(NamedTuple):
     penalty: float
 
 
-# features, atoms, samples, classes, penalty; the penalty gives 45 to 53 non-zeros a code
+# features, atoms, samples, classes, penalty; the penalty gives 48 to 54 non-zeros a code
 CODING_SIZES = {
     "S": (100, 200, 1000, 10, 0.02),
     "M": (660, 760, 1654, 38, 0.04),

@@ -133,13 +133,13 @@ def map_rows(rounds: int) -> Iterator[Row]:
             ("prox_l21", (data.l21_threshold(0), 0)),
             ("prox_l21", (data.l21_threshold(1), 1)),
         ):
-            ours_, reference_ = getattr(jplrdl, name), getattr(reference, name)
+            fast, plain = getattr(jplrdl, name), getattr(reference, name)
             ours, theirs = best_times(
                 rounds,
-                lambda f=ours_, V=V, arguments=arguments, out=out: f(V, *arguments, out=out),
+                lambda fast=fast, V=V, arguments=arguments, out=out: fast(V, *arguments, out=out),
                 lambda V=V, out=out: np.copyto(out, V),
             )
-            error = measures.relative_error(ours_(V, *arguments), reference_(V, *arguments))
+            error = measures.relative_error(fast(V, *arguments), plain(V, *arguments))
             axis = f", axis {arguments[1]}" if len(arguments) > 1 else ""
             yield Row(
                 f"{name}{axis}, {shape(V)} {dtype}", ours, "numpy.copyto", theirs,
@@ -221,7 +221,7 @@ def machine() -> str:
     """What the numbers depend on."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("jplrdl", "numpy", "scipy", "scikit-learn"))
     pools = ", ".join(
-        f"{pool['internal_api']} {pool['version'] or ''} ({pool.get('architecture', pool['user_api'])}): "
+        f"{pool['prefix']} {pool['version'] or ''} ({pool.get('architecture', pool['user_api'])}): "
         f"{pool['num_threads']} thread"
         for pool in threadpool_info()
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import cython_prox as _kernel
 from ._validation import FloatArray, as_float_array, as_nonnegative, as_output, check_finite
@@ -80,9 +80,9 @@ def prox_l21(V: ArrayLike, t: float, axis: int = 0, out: FloatArray | None = Non
 def prox_nuclear(V: ArrayLike, t: float, out: FloatArray | None = None) -> tuple[FloatArray, int]:
     """Shrink every singular value towards zero: max(s - t, 0).
 
-    Through the Gram matrix of the smaller side and only the eigenvectors that are kept where t is at least 2^-10
-    times the largest singular value (as bounded by the Gram matrix's Frobenius norm), where that loses at most nine
-    bits; through a full singular value decomposition otherwise.
+    Through the Gram matrix of the smaller side and only the eigenvectors that are kept, where all singular values
+    above t are at least 2^-10 of the largest (as bounded by the Gram matrix's Frobenius norm) and that loses at most
+    nine bits; through a full singular value decomposition otherwise.
 
     Parameters
     ----------
@@ -108,17 +108,19 @@ def prox_nuclear(V: ArrayLike, t: float, out: FloatArray | None = None) -> tuple
     v, t = as_float_array(V, "V", ndim=2), as_nonnegative(t, "t")
     result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
     source, target = _matching(v, result)
-    if source.flags.c_contiguous:
-        rank = shrink_spectrum(source, t, target)[1]
-    else:
-        rank = shrink_spectrum(source.T, t, target.T)[1]
+    rows, target_rows = (source, target) if source.flags.c_contiguous else (source.T, target.T)
+    rank = shrink_spectrum(rows, t, target_rows, spectrum_workspace(rows))[1]
     return _deliver(target, result), rank
 
 
-def shrink_spectrum(v: FloatArray, t: float, out: FloatArray) -> tuple[FloatArray, int]:
+def spectrum_workspace(v: FloatArray) -> NDArray[np.uint8]:
+    """Room for shrink_spectrum on arrays like v."""
+    return np.empty(_kernel.nuclear_worksize(v.shape[0], v.shape[1], v.dtype == np.float32), dtype=np.uint8)
+
+
+def shrink_spectrum(v: FloatArray, t: float, out: FloatArray, work: NDArray[np.uint8]) -> tuple[FloatArray, int]:
     """The kernel of prox_nuclear for C-contiguous arrays, identical or apart; the new singular values and the rank."""
     singular: FloatArray = np.empty(min(v.shape), dtype=v.dtype)
-    work = np.empty(_kernel.nuclear_worksize(v.shape[0], v.shape[1], v.dtype == np.float32), dtype=np.uint8)
     info, rank = _kernel.nuclear(v, t, out, singular, work)
     if info != 0:
         raise np.linalg.LinAlgError(f"the singular value decomposition of V did not converge (LAPACK's info: {info})")

@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 
 from . import _alm
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative, as_positive
-from .prox import prox_l1, shrink_spectrum
+from .prox import prox_l1, shrink_spectrum, spectrum_workspace
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,11 @@ def _solve(
     multiplier = x / x.dtype.type(max(norm, float(np.abs(x).max()) / eta))
     low_rank = np.empty_like(x)
     v = x + multiplier / x.dtype.type(mu)
+    work = spectrum_workspace(v)
     n_iter, rank, nuclear, feasibility = 0, 0, 0.0, math.inf
     while n_iter < max_iter and feasibility > tol:
         n_iter += 1
-        singular, rank = shrink_spectrum(v, 1 / mu, low_rank)
+        singular, rank = shrink_spectrum(v, 1 / mu, low_rank, work)
         nuclear = float(singular.sum(dtype=np.float64))
         next_mu = min(rho * mu, last_mu)
         squared = _alm.step(x.ravel(), low_rank.ravel(), multiplier.ravel(), v.ravel(), eta, mu, next_mu)

@@ -25,8 +25,8 @@
 #endif
 
 /* shrink: out = sign(v) max(|v| - t, 0); true if v is not finite, for x - x is then not zero.
-   add_squares: s += squares of four rows.
-   multiply: out = s v, element by element.
+   add_squares: s += squares of eight rows.
+   multiply: out = s v, element by element, for four rows.
    scale: out = s v for one number s; returns the sum of squares of the next row, so that one row is fetched while
    another is stored. */
 #define JPLRDL_LOOPS(T, prefix)                                                                               \
@@ -50,16 +50,21 @@
             sum += lane[j];                                                                                   \
         return !(sum == 0);                                                                                   \
     }                                                                                                         \
-    JPLRDL_WIDEST static void prefix##add_squares(ptrdiff_t n, const T *a, const T *b, const T *c,            \
-                                                  const T *d, T *s) {                                         \
+    JPLRDL_WIDEST static void prefix##add_squares(ptrdiff_t n, const T *a, T *s) {                            \
+        const T *b = a + n, *c = b + n, *d = c + n, *e = d + n, *f = e + n, *g = f + n, *h = g + n;           \
         JPLRDL_INDEPENDENT                                                                                    \
         for (ptrdiff_t j = 0; j < n; j++)                                                                     \
-            s[j] += (a[j] * a[j] + b[j] * b[j]) + (c[j] * c[j] + d[j] * d[j]);                                \
+            s[j] += ((a[j] * a[j] + b[j] * b[j]) + (c[j] * c[j] + d[j] * d[j]))                               \
+                    + ((e[j] * e[j] + f[j] * f[j]) + (g[j] * g[j] + h[j] * h[j]));                            \
     }                                                                                                         \
     JPLRDL_WIDEST static void prefix##multiply(ptrdiff_t n, const T *s, const T *v, T *out) {                 \
         JPLRDL_INDEPENDENT                                                                                    \
-        for (ptrdiff_t j = 0; j < n; j++)                                                                     \
+        for (ptrdiff_t j = 0; j < n; j++) {                                                                   \
             out[j] = s[j] * v[j];                                                                             \
+            out[j + n] = s[j] * v[j + n];                                                                     \
+            out[j + 2 * n] = s[j] * v[j + 2 * n];                                                             \
+            out[j + 3 * n] = s[j] * v[j + 3 * n];                                                             \
+        }                                                                                                     \
     }                                                                                                         \
     JPLRDL_WIDEST static T prefix##scale(ptrdiff_t n, T s, const T *v, T *out, const T *next) {               \
         T lane[16] = {0}, sum = 0;                                                                            \

@@ -11,11 +11,14 @@ The nuclear map has two routes. With K = V'V = Z diag(s^2) Z' (or VV', whichever
     U = V Z h Z',     h = 1 - t / s for the s > t:
 
 one syrk, only those eigenvectors of K with s^2 > t^2, two gemms. Squaring costs accuracy: an
-error eps |K| in s^2 is an error eps s_max^2 / (2 s) in s, at worst eps s_max (s_max / 2t). That route is taken only if
+error eps |K| in s^2 is an error eps s_max^2 / (2 s) in s, the largest for the smallest s that is kept. The result is
+taken only if
 
-    t >= 2^-10 sqrt(|K|_F)                                            (|K|_F >= s_max^2)
+    s >= 2^-10 sqrt(|K|_F)  for all s > t                             (|K|_F >= s_max^2)
 
-which bounds the error by 2^9 eps s_max; a smaller t goes through the singular value decomposition of V itself.
+which bounds the error by 2^9 eps s_max; otherwise the singular value decomposition of V itself decides. Where t is so
+small that rounding in K could pass for a singular value above it, below 2^-20 sqrt(|K|_F) in double and 2^-10 in
+single precision, the Gram matrix is not even asked.
 """
 
 from cython cimport floating
@@ -25,16 +28,15 @@ from libc.string cimport memcpy, memset
 
 from jplrdl._blas cimport NO_TRANS, TRANS, dot, gemm, gesdd_thin, syevr_above, syrk_upper
 
-cdef double GRAM_LIMIT = 2.0 ** -10
+cdef double KEPT_LIMIT = 2.0 ** -20         # of s^2 / |K|_F for the values kept
+cdef double THRESHOLD_LIMIT = 2.0 ** -40    # of t^2 / |K|_F, in double precision
 
 
 cdef extern from "_loops.h":
     int dshrink(Py_ssize_t n, const double *v, double t, double *out) noexcept nogil
     int sshrink(Py_ssize_t n, const float *v, float t, float *out) noexcept nogil
-    void dadd_squares(Py_ssize_t n, const double *a, const double *b, const double *c, const double *d,
-                      double *s) noexcept nogil
-    void sadd_squares(Py_ssize_t n, const float *a, const float *b, const float *c, const float *d,
-                      float *s) noexcept nogil
+    void dadd_squares(Py_ssize_t n, const double *v, double *s) noexcept nogil
+    void sadd_squares(Py_ssize_t n, const float *v, float *s) noexcept nogil
     void dmultiply(Py_ssize_t n, const double *s, const double *v, double *out) noexcept nogil
     void smultiply(Py_ssize_t n, const float *s, const float *v, float *out) noexcept nogil
     double dscale(Py_ssize_t n, double s, const double *v, double *out, const double *next) noexcept nogil
@@ -98,27 +100,29 @@ cdef int shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floatin
 
 cdef int shrink_columns(Py_ssize_t n, Py_ssize_t n_columns, const floating *v, floating t, floating *out,
                         floating *scale) noexcept nogil:
-    """Row by row, as memory lies: first the sums of squares of all columns, four rows at a time, then the scaling."""
+    """As memory lies: first the sums of squares of all columns, eight rows at a time, then the scaling, four rows."""
     cdef Py_ssize_t i, j, k = n_columns
     memset(scale, 0, k * sizeof(floating))
-    for i in range(n // 4):
-        row = v + 4 * i * k
+    for i in range(n // 8):
         if floating is double:
-            dadd_squares(k, row, row + k, row + 2 * k, row + 3 * k, scale)
+            dadd_squares(k, v + 8 * i * k, scale)
         else:
-            sadd_squares(k, row, row + k, row + 2 * k, row + 3 * k, scale)
-    for i in range(n - n % 4, n):
+            sadd_squares(k, v + 8 * i * k, scale)
+    for i in range(n - n % 8, n):
         for j in range(k):
             scale[j] += v[i * k + j] * v[i * k + j]
     for j in range(k):
         scale[j] = <floating> group_scale(n, k, v + j, scale[j], t)
         if isnan(scale[j]):
             return PROX_NOT_FINITE
-    for i in range(n):
+    for i in range(n // 4):
         if floating is double:
-            dmultiply(k, scale, v + i * k, out + i * k)
+            dmultiply(k, scale, v + 4 * i * k, out + 4 * i * k)
         else:
-            smultiply(k, scale, v + i * k, out + i * k)
+            smultiply(k, scale, v + 4 * i * k, out + 4 * i * k)
+    for i in range(n - n % 4, n):
+        for j in range(k):
+            out[i * k + j] = scale[j] * v[i * k + j]
     return PROX_DONE
 
 
@@ -193,10 +197,16 @@ cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v,
     cdef floating *T = Z + small * small
     cdef floating *w = T + small * large
     cdef floating one = 1, zero = 0
-    cdef double size, h, limit = DBL_MAX if floating is double else FLT_MAX
+    cdef double size, h, limit, threshold_limit
+    if floating is double:
+        limit, threshold_limit = DBL_MAX, THRESHOLD_LIMIT
+    else:
+        limit, threshold_limit = FLT_MAX, KEPT_LIMIT
     syrk_upper(NO_TRANS if tall else TRANS, small, large, one, v, n_columns, zero, K, small)
     size = frobenius_of_upper(small, K)
-    if not t >= GRAM_LIMIT * sqrt(size) or not 1e8 / limit < size < 1e-8 * limit:
+    if not (<double> t) * t >= threshold_limit * size:
+        return False
+    if not 1e8 / limit < size < 1e-8 * limit:
         return False
     if (<double> t) * t >= size:        # nothing is left
         memset(out, 0, n_rows * n_columns * sizeof(floating))
@@ -204,6 +214,8 @@ cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v,
         return True
     if syevr_above(small, K, small, t * t, <floating> (2 * size), &k, w, Z, small, iwork,
                    w + small, lwork, <Py_ssize_t *> iwork + 2 * small, 10 * small) != 0:
+        return False
+    if k > 0 and w[0] < KEPT_LIMIT * size:
         return False
     for i in range(k):
         singular[k - 1 - i] = sqrt(w[i])
