@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _BLOCK = 256
+_DENSE = 3000
 _MOST_EDGES = np.iinfo(np.intc).max
 
 
 def signed_knn_graph(
     X: ArrayLike,
     y: ArrayLike,
-    n_neighbors_same: int,
-    n_neighbors_other: int,
+    n_neighbors_same: int | NDArray[np.integer[Any]],
+    n_neighbors_other: int | NDArray[np.integer[Any]],
     *,
     weights: Literal["sign", "heat"] = "sign",
     kernel_width: float = 1.0,
@@ -36,7 +37,7 @@ def signed_knn_graph(
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Labels of any kind.
-    n_neighbors_same, n_neighbors_other : int >= 0
+    n_neighbors_same, n_neighbors_other : int >= 0, or one for each sample
         k1 and k2.
     weights : "sign" or "heat"
         1 and -1 (eq4), or plus and minus ``exp(-|x_i - x_j|^2 / 2 kernel_width^2)`` (eq7).
@@ -62,8 +63,9 @@ def signed_knn_graph(
 
     x = np.ascontiguousarray(as_float_array(X, "X", ndim=2))
     labels = _as_labels(y, len(x))
-    k_same = min(as_count(n_neighbors_same, "n_neighbors_same", least=0), len(x) - 1)
-    k_other = min(as_count(n_neighbors_other, "n_neighbors_other", least=0), len(x) - 1)
+    same = _as_counts(n_neighbors_same, "n_neighbors_same", len(x))
+    other = _as_counts(n_neighbors_other, "n_neighbors_other", len(x))
+    k_same, k_other = int(same.max()), int(other.max())
     width = np.inf if weights == "sign" else as_positive(kernel_width, "kernel_width")
     if weights not in ("sign", "heat"):
         raise ValueError(f"weights must be 'sign' or 'heat', got {weights!r}")
@@ -73,6 +75,8 @@ def signed_knn_graph(
     if 2 * n * k > _MOST_EDGES:
         raise ValueError(f"n_neighbors_same + n_neighbors_other must be at most {_MOST_EDGES // (2 * n)} here, got {k}")
     neighbors, distances = _nearest(x, labels, k_same, k_other)
+    neighbors[:, :k_same][np.arange(k_same) >= same[:, None]] = -1
+    neighbors[:, k_same:][np.arange(k_other) >= other[:, None]] = -1
     indptr = np.empty(n + 1, dtype=np.intc)
     indices = np.empty(2 * n * k, dtype=np.intc)
     data: FloatArray = np.empty(2 * n * k, dtype=x.dtype)
@@ -137,6 +141,39 @@ def laplacian(W: Any, *, normalized: bool = False, signed: bool = False) -> csr_
     return csr_array((data[:filled].copy(), indices[:filled].copy(), indptr), shape=(n, n))
 
 
+def shifted_laplacian(W: Any) -> csr_array:
+    """laplacian(W) + sigma I with the smallest sigma >= 0 that makes it positive semi-definite.
+
+    The Laplacian of eq4's weights is indefinite, and the code problem with it not bounded below; the shift is a ridge
+    on the codes.
+
+    Examples
+    --------
+    >>> from jplrdl.graphs import shifted_laplacian
+    >>> shifted_laplacian([[0.0, -1.0], [-1.0, 0.0]]).toarray()
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    from scipy.sparse import csr_array, eye_array
+
+    L = laplacian(W)
+    sigma = max(0.0, -_smallest_eigenvalue(L))
+    return csr_array(L + sigma * eye_array(L.shape[0], dtype=L.dtype))
+
+
+def _smallest_eigenvalue(L: csr_array) -> float:
+    if L.shape[0] <= _DENSE:
+        from scipy.linalg import eigh
+
+        return float(eigh(L.toarray(), eigvals_only=True, subset_by_index=(0, 0))[0])
+    from scipy.sparse.linalg import eigsh
+
+    # Lanczos approaches the end of the spectrum from inside; the margin makes up for its tolerance.
+    start = np.ones(L.shape[0], dtype=L.dtype)
+    value, spread = float(eigsh(L, k=1, which="SA", tol=1e-4, v0=start)[0][0]), float(abs(L).sum(axis=1).max())
+    return value - 1e-3 * spread
+
+
 def _nearest(x: FloatArray, labels: NDArray[np.intc], k_same: int, k_other: int) -> tuple[NDArray[np.intc], FloatArray]:
     """Both lists of every sample, side by side, nearest first, -1 where there is none; and the squared distances."""
     neighbors = np.full((len(x), k_same + k_other), -1, dtype=np.intc)
@@ -148,6 +185,18 @@ def _nearest(x: FloatArray, labels: NDArray[np.intc], k_same: int, k_other: int)
     for start in range(0, len(x), _BLOCK):
         _kernel.knn_block(x, squares, labels, start, _BLOCK, k_same, neighbors, distances, work)
     return neighbors, distances
+
+
+def _as_counts(value: Any, name: str, n_samples: int) -> NDArray[np.intp]:
+    """A number of neighbours for each sample, at most all others."""
+    counts = np.asarray(value)
+    if counts.ndim == 0:
+        counts = np.full(n_samples, as_count(value, name, least=0))
+    if counts.shape != (n_samples,) or counts.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be an integer or hold one for each of {n_samples} samples, got {value!r}")
+    if counts.min() < 0:
+        raise ValueError(f"{name} must be >= 0, got {counts.min()}")
+    return np.minimum(counts, n_samples - 1).astype(np.intp)
 
 
 def _as_labels(y: ArrayLike, n_samples: int) -> NDArray[np.intc]:

@@ -13,7 +13,7 @@ from .._validation import FloatArray
 from ..coding import gram_matrix, sparse_encode
 
 
-class SparseRepresentationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SparseRepresentationClassifier(ClassifierMixin, BaseEstimator):
     """Code a sample over all training samples; it belongs to the class whose part of the code explains it best.
 
         min |x - aD - e|^2 + penalty (|a|_1 + |e|_1),       class = argmin_i |x - e - a_i D_i|

@@ -1,0 +1,64 @@
+"""The decision: what each class leaves of a coded sample (eq25)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._validation import FloatArray
+
+
+def class_residuals(
+    Y: FloatArray,
+    D: FloatArray,
+    codes: FloatArray,
+    atom_labels: NDArray[Any],
+    means: FloatArray,
+    *,
+    mean_weight: float = 0.0,
+    normalized: bool = False,
+) -> FloatArray:
+    """e_i = |y - a_i D_i|^2 + mean_weight |a - m_i|^2 for each sample and class.
+
+    Normalized: the first term divided by |a_i|^2, relative to all of |a|^2, the rule of collaborative representation.
+    A class without any part in the code has the residual of a vanishing part.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n_samples, n_components)
+        Projected samples.
+    D : ndarray of shape (n_atoms, n_components)
+    codes : ndarray of shape (n_samples, n_atoms)
+    atom_labels : ndarray of shape (n_atoms,)
+        Classes as 0, 1, ...
+    means : ndarray of shape (n_classes, n_atoms)
+    mean_weight : float >= 0
+    normalized : bool
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jplrdl.classification import class_residuals
+    >>> class_residuals(np.array([[1.0, 0.5]]), np.eye(2), np.array([[1.0, 0.5]]), np.array([0, 1]), np.zeros((2, 2)))
+    array([[0.25, 1.  ]])
+    """
+    n_classes = len(means)
+    residuals: FloatArray = np.empty((len(Y), n_classes), dtype=Y.dtype)
+    least = np.finfo(Y.dtype).eps
+    energy = np.sum(codes**2, axis=1)
+    for label in range(n_classes):
+        own = atom_labels == label
+        part = codes[:, own]
+        residuals[:, label] = np.sum((Y - part @ D[own]) ** 2, axis=1)
+        if normalized:
+            share = np.sum(part**2, axis=1) / np.where(energy > 0, energy, 1)
+            residuals[:, label] /= np.maximum(share, least)
+        if mean_weight > 0:
+            residuals[:, label] += mean_weight * np.sum((codes - means[label]) ** 2, axis=1)
+    return residuals

@@ -1,0 +1,318 @@
+"""The estimator: it strings the steps of the method together and holds no mathematics of its own.
+
+Under way, and so not exported from jplrdl yet: its blocks descend and its conventions hold, but its default values
+have not been found by measurement.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._validation import FloatArray
+from .classification import class_residuals
+from .coding import gram_matrix, sparse_encode
+from .exact import ExactSolver
+from .graphs import laplacian, shifted_laplacian, signed_knn_graph
+from .objective import Weights
+from .projection import initial_projection, span_basis
+from .robust_pca import robust_pca
+
+_NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+_WEIGHTS = ("sparse", "graph", "rank", "incoherence", "projection", "energy")
+
+
+class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+    """Joint projection and low-rank dictionary learning.
+
+    A projection P and a dictionary D of class-wise atoms are learned together: samples XP are coded over D so that
+    their own class explains them, other classes do not, and the codes of similar samples agree within a class and
+    differ between classes. A sample is classified by the residual of its code over each class's atoms. Samples are
+    scaled to unit length first; a sample of zeros stays zero.
+
+    Parameters
+    ----------
+    n_components : int or float
+        Dimension of the projected space; a float is a share of the features. At most the rank of X.
+    n_atoms : int, optional
+        Atoms of each class; as many as it has samples by default.
+    lambda_sparse, lambda_graph, lambda_rank, lambda_incoherence, lambda_projection, lambda_energy : float >= 0
+        Weights of the terms: l1 norm and graph of the codes, nuclear norm of each class's atoms, inner products between
+        classes' atoms, graph of the projected samples, energy that the projection loses.
+    init_projection : "lpp" or "pca"
+        The first projection: supervised locality preserving projections, or principal components.
+    learn_projection : bool
+        Update the projection; False keeps the first one.
+    low_rank_graph : bool
+        Look for neighbours among the low-rank parts of each class's samples (robust PCA), not among the samples.
+    penalty_edges : bool
+        Join neighbours of different classes by negative weights.
+    n_neighbors_same, n_neighbors_other : int, optional
+        Neighbours in the same class and in all others; for a class of n samples min(n - 1, 15) and n - 1 by default.
+    kernel_width : float > 0
+        Of the weights of the projection's graph.
+    max_iter : int
+        Rounds of codes, dictionary and projection; 0 keeps the first projection and dictionary.
+    tol : float
+        Relative change of the objective in a round below which the fit ends.
+    code_penalty, code_ridge : float >= 0
+        Weights of the l1 and of the squared l2 norm of a new sample's code. Used by prediction only: may be changed
+        after the fit, as may the next two.
+    mean_weight : float >= 0
+        Weight of the distance between a code and the class's mean code.
+    residual : "paper" or "normalized"
+        The residual of each class as it is, or divided by the energy of its part of the code.
+    n_jobs : int, optional
+        Threads for coding new samples, as in scikit-learn.
+    verbose : bool
+        Print a line a round.
+    callback : callable, optional
+        ``callback(iteration, history)`` after every round; returning True ends the fit.
+
+    Attributes
+    ----------
+    projection_ : ndarray of shape (n_features, n_components)
+    components_ : ndarray of shape (n_atoms_in_all, n_components)
+        The dictionary, atoms of unit length.
+    atom_labels_ : ndarray of shape (n_atoms_in_all,)
+        The class of each atom.
+    codes_ : ndarray of shape (n_samples, n_atoms_in_all)
+    class_means_ : ndarray of shape (n_classes, n_atoms_in_all)
+        Mean code of each class.
+    history_ : dict of lists
+        "block", "objective" and every term, at the start and after every block.
+    n_iter_ : int
+    classes_ : ndarray
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from jplrdl.classifier import JPLRDLClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = JPLRDLClassifier(n_components=30, max_iter=3).fit(X[:200], y[:200])
+    >>> model.history_["block"][:4]
+    ['start', 'codes', 'dictionary', 'projection']
+    >>> model.predict(X[:5])
+    array([0, 1, 2, 3, 4])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "n_components": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
+        "n_atoms": [Interval(Integral, 1, None, closed="left"), None],
+        **{f"lambda_{name}": [_NOT_NEGATIVE] for name in _WEIGHTS},
+        "init_projection": [StrOptions({"lpp", "pca"})],
+        "learn_projection": ["boolean"],
+        "low_rank_graph": ["boolean"],
+        "penalty_edges": ["boolean"],
+        "n_neighbors_same": [Interval(Integral, 0, None, closed="left"), None],
+        "n_neighbors_other": [Interval(Integral, 0, None, closed="left"), None],
+        "kernel_width": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "tol": [_NOT_NEGATIVE],
+        "code_penalty": [_NOT_NEGATIVE],
+        "code_ridge": [_NOT_NEGATIVE],
+        "mean_weight": [_NOT_NEGATIVE],
+        "residual": [StrOptions({"paper", "normalized"})],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "callback": [callable, None],
+    }
+
+    def __init__(
+        self,
+        n_components: float = 0.3,
+        n_atoms: int | None = None,
+        *,
+        lambda_sparse: float = 0.02,
+        lambda_graph: float = 0.005,
+        lambda_rank: float = 0.1,
+        lambda_incoherence: float = 0.001,
+        lambda_projection: float = 0.1,
+        lambda_energy: float = 0.0,
+        init_projection: Literal["lpp", "pca"] = "lpp",
+        learn_projection: bool = True,
+        low_rank_graph: bool = True,
+        penalty_edges: bool = True,
+        n_neighbors_same: int | None = None,
+        n_neighbors_other: int | None = None,
+        kernel_width: float = 1.0,
+        max_iter: int = 10,
+        tol: float = 1e-4,
+        code_penalty: float = 0.005,
+        code_ridge: float = 0.01,
+        mean_weight: float = 0.0,
+        residual: Literal["paper", "normalized"] = "normalized",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        callback: Callable[[int, dict[str, list[Any]]], bool | None] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_atoms = n_atoms
+        self.lambda_sparse = lambda_sparse
+        self.lambda_graph = lambda_graph
+        self.lambda_rank = lambda_rank
+        self.lambda_incoherence = lambda_incoherence
+        self.lambda_projection = lambda_projection
+        self.lambda_energy = lambda_energy
+        self.init_projection = init_projection
+        self.learn_projection = learn_projection
+        self.low_rank_graph = low_rank_graph
+        self.penalty_edges = penalty_edges
+        self.n_neighbors_same = n_neighbors_same
+        self.n_neighbors_other = n_neighbors_other
+        self.kernel_width = kernel_width
+        self.max_iter = max_iter
+        self.tol = tol
+        self.code_penalty = code_penalty
+        self.code_ridge = code_ridge
+        self.mean_weight = mean_weight
+        self.residual = residual
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> JPLRDLClassifier:
+        """Learn projection and dictionary.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any kind, at least two.
+        """
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must hold at least two classes, got {len(self.classes_)} class: {self.classes_[0]!r}")
+        X = unit_rows(X)
+        coefficient, projection = self._graphs(X, labels)
+        basis = span_basis(X)
+        inside = X @ basis
+        P = initial_projection(
+            inside, self._dimension(X.shape[1], basis.shape[1]), graph=projection, method=self.init_projection
+        )
+        solver = ExactSolver(
+            inside, labels, P, self.n_atoms, shifted_laplacian(coefficient),
+            laplacian(projection, normalized=True, signed=True),
+            Weights(**{name: getattr(self, f"lambda_{name}") for name in _WEIGHTS}),
+        )  # fmt: skip
+        self.n_iter_ = self._iterate(solver)
+        self.projection_ = basis @ solver.P
+        self.components_, self.codes_ = solver.D, solver.codes
+        self.atom_labels_ = self.classes_[solver.atom_labels]
+        self.class_means_ = np.stack([solver.codes[labels == c].mean(axis=0) for c in range(len(self.classes_))])
+        self.history_ = solver.history
+        self._atom_classes = solver.atom_labels
+        self._gram = gram_matrix(solver.D)
+        return self
+
+    def _graphs(self, X: FloatArray, labels: Any) -> tuple[Any, Any]:
+        """Weights of the coefficient graph (eq4) and of the projection graph (eq7)."""
+        clean = X.copy()
+        counts = np.bincount(labels)
+        if self.low_rank_graph:
+            for label in np.flatnonzero(counts > 1):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    clean[labels == label] = robust_pca(X[labels == label]).low_rank
+        sizes = counts[labels]
+        same = np.minimum(sizes - 1, 15) if self.n_neighbors_same is None else self.n_neighbors_same
+        other = sizes - 1 if self.n_neighbors_other is None else self.n_neighbors_other
+        other = other if self.penalty_edges else 0
+        return (
+            signed_knn_graph(clean, labels, same, other),
+            signed_knn_graph(clean, labels, same, other, weights="heat", kernel_width=self.kernel_width),
+        )
+
+    def _dimension(self, n_features: int, rank: int) -> int:
+        wanted = self.n_components
+        dimension = int(wanted) if isinstance(wanted, Integral) else max(1, round(wanted * n_features))
+        if dimension > rank:
+            warnings.warn(
+                f"n_components = {wanted} asks for {dimension} dimensions, more than the rank of X; {rank} are used.",
+                stacklevel=4,
+            )
+        return min(dimension, rank)
+
+    def _iterate(self, solver: ExactSolver) -> int:
+        """Rounds of the three blocks, until little changes; returns how many."""
+        for iteration in range(1, self.max_iter + 1):
+            began, before = time.perf_counter(), solver.history["objective"][-1]
+            solver.update_codes()
+            first = iteration == 1
+            before = solver.history["objective"][-1] if first else before
+            solver.update_dictionary()
+            if self.learn_projection:
+                solver.update_projection()
+            value = solver.history["objective"][-1]
+            if self.verbose:
+                nonzeros = np.count_nonzero(solver.codes) / len(solver.codes)
+                print(
+                    f"[JPLRDLClassifier] round {iteration}: objective {value:.6g}, {nonzeros:.1f} non-zeros a code, "
+                    f"nuclear norm {solver.history['rank'][-1]:.4g}, {time.perf_counter() - began:.2f} s"
+                )
+            if self.callback is not None and self.callback(iteration, solver.history):
+                return iteration
+            if abs(before - value) <= self.tol * abs(value) and not first:
+                return iteration
+        return self.max_iter
+
+    def project(self, X: Any) -> FloatArray:
+        """Samples scaled to unit length and projected, shape (n_samples, n_components)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return unit_rows(X) @ self.projection_.astype(X.dtype, copy=False)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Codes of the projected samples over the dictionary (eq24), shape (n_samples, n_atoms_in_all)."""
+        return self._encode(self.project(X))
+
+    def _encode(self, projected: FloatArray) -> FloatArray:
+        return sparse_encode(
+            projected, self.components_, self.code_penalty, gram=self._gram, shift=self.code_ridge, n_jobs=self.n_jobs
+        )
+
+    def _residuals(self, X: Any) -> FloatArray:
+        projected = self.project(X)
+        return class_residuals(
+            projected, self.components_, self._encode(projected), self._atom_classes, self.class_means_,
+            mean_weight=self.mean_weight, normalized=self.residual == "normalized",
+        )  # fmt: skip
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Minus the residual e_i of each class (eq25), shape (n_samples, n_classes); e_0 - e_1 for two classes."""
+        residuals = self._residuals(X)
+        return residuals[:, 0] - residuals[:, 1] if len(self.classes_) == 2 else -residuals
+
+    def predict(self, X: Any) -> Any:
+        """The class with the smallest residual."""
+        nearest = self._residuals(X).argmin(axis=1)
+        return self.classes_[nearest]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The inverse residuals 1 / e_i, scaled to sum to one: an ordering with a scale, not calibrated."""
+        residuals = self._residuals(X)
+        least = np.finfo(residuals.dtype).tiny
+        inverse = residuals.min(axis=1, keepdims=True).clip(min=least) / residuals.clip(min=least)
+        return inverse / inverse.sum(axis=1, keepdims=True)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+
+def unit_rows(X: FloatArray) -> FloatArray:
+    """Rows scaled to unit length; zeros stay zeros."""
+    norms = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(norms > 0, norms, 1)
