@@ -1,4 +1,4 @@
-"""The decision: what each class leaves of a coded sample (eq25)."""
+"""The decision: samples of unit length, and what each class leaves of a coded one (eq25)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._validation import FloatArray
+
+
+def unit_rows(X: FloatArray) -> FloatArray:
+    """Rows scaled to unit length; zeros stay zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jplrdl.classification import unit_rows
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    norms = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(norms > 0, norms, 1)
 
 
 def class_residuals(

@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._validation import FloatArray
-from .classification import class_residuals
+from .classification import class_residuals, unit_rows
 from .coding import gram_matrix, sparse_encode
 from .exact import ExactSolver
 from .graphs import laplacian, shifted_laplacian, signed_knn_graph
@@ -310,9 +310,3 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
-
-
-def unit_rows(X: FloatArray) -> FloatArray:
-    """Rows scaled to unit length; zeros stay zeros."""
-    norms = np.linalg.norm(X, axis=1, keepdims=True)
-    return X / np.where(norms > 0, norms, 1)

@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import FloatArray
+from ..classification import unit_rows
 from ..coding import gram_matrix, sparse_encode
 
 
@@ -55,7 +56,7 @@ class SparseRepresentationClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         self.classes_, self._labels = np.unique(y, return_inverse=True)
-        atoms = _unit_rows(X)
+        atoms = unit_rows(X)
         if self.error_atoms:
             atoms = np.vstack([atoms, np.eye(X.shape[1], dtype=X.dtype)])
         self.dictionary_ = atoms
@@ -66,14 +67,14 @@ class SparseRepresentationClassifier(ClassifierMixin, BaseEstimator):
         """The codes of samples of unit length, error coefficients last."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return sparse_encode(_unit_rows(X), self.dictionary_, self.penalty, gram=self._gram, n_jobs=self.n_jobs)
+        return sparse_encode(unit_rows(X), self.dictionary_, self.penalty, gram=self._gram, n_jobs=self.n_jobs)
 
     def residuals(self, X: Any) -> FloatArray:
         """What each class leaves of each sample, shape (n_samples, n_classes)."""
         codes = self.encode(X)
         n_samples = len(self._labels)
         error = codes[:, n_samples:] @ self.dictionary_[n_samples:]
-        rest = _unit_rows(np.asarray(X, dtype=codes.dtype)) - error
+        rest = unit_rows(np.asarray(X, dtype=codes.dtype)) - error
         residuals = []
         for label in range(len(self.classes_)):
             own = np.flatnonzero(self._labels == label)
@@ -84,8 +85,3 @@ class SparseRepresentationClassifier(ClassifierMixin, BaseEstimator):
         """The class with the smallest residual."""
         nearest = self.residuals(X).argmin(axis=1)
         return self.classes_[nearest]
-
-
-def _unit_rows(X: FloatArray) -> FloatArray:
-    norms = np.linalg.norm(X, axis=1, keepdims=True)
-    return X / np.where(norms > 0, norms, 1)
