@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
 from types import TracebackType
 from typing import Any
 
@@ -60,6 +61,10 @@ def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_job
     """
     from joblib import effective_n_jobs
 
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
+        raise TypeError(f"n_jobs must be an integer or None, got {n_jobs!r}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; 1 is one thread, -1 all processors")
     chunks = [slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk)]
     n_threads = min(effective_n_jobs(n_jobs), len(chunks))
     with held_blas:

@@ -203,6 +203,8 @@ def _as_labels(y: ArrayLike, n_samples: int) -> NDArray[np.intc]:
     labels = np.asarray(y)
     if labels.shape != (n_samples,):
         raise ValueError(f"y must hold one label for each of {n_samples} samples, got shape {labels.shape}")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(f"y must hold labels, got nan at index {int(np.isnan(labels).argmax())}")
     return np.unique(labels, return_inverse=True)[1].astype(np.intc)
 
 

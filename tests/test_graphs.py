@@ -10,6 +10,7 @@ from strategies import dtypes, layouts, seeds
 
 import jplrdl
 from jplrdl import reference
+from jplrdl.graphs import shifted_laplacian
 
 
 @given(seeds, st.integers(1, 60), st.integers(1, 6), st.integers(0, 8), st.integers(0, 8), dtypes, layouts,
@@ -47,6 +48,38 @@ def test_graph_is_symmetric_ordered_and_canonical(rng):
     assert graph.has_canonical_format
     rows, columns = graph.nonzero()
     assert ((graph.data > 0) == (y[rows] == y[columns])).all()
+
+
+def test_every_sample_may_have_its_own_number_of_neighbours(rng):
+    X, y = rng.standard_normal((40, 4)), rng.integers(0, 3, 40)
+    same, other = rng.integers(0, 5, 40), rng.integers(0, 5, 40)
+    graph = jplrdl.signed_knn_graph(X, y, same, other).toarray()
+    expected = np.zeros((40, 40))
+    for i in range(40):
+        row = reference.signed_knn_graph(X, y, same[i], other[i]).toarray()
+        lists = np.zeros(40, dtype=bool)
+        nearest = np.argsort(((X - X[i]) ** 2).sum(axis=1), kind="stable")[1:]
+        lists[nearest[y[nearest] == y[i]][: same[i]]] = True
+        lists[nearest[y[nearest] != y[i]][: other[i]]] = True
+        expected[i, lists] = row[i, lists]
+        expected[lists, i] = row[i, lists]
+    np.testing.assert_array_equal(graph, expected)
+
+
+def test_shifted_laplacian_touches_zero(rng):
+    X, y = rng.standard_normal((50, 4)), rng.integers(0, 3, 50)
+    W = jplrdl.signed_knn_graph(X, y, 3, 6)
+    values = np.linalg.eigvalsh(shifted_laplacian(W).toarray())
+    assert abs(values[0]) < 1e-10
+    positive = abs(W)
+    np.testing.assert_allclose(shifted_laplacian(positive).toarray(), jplrdl.laplacian(positive).toarray(), atol=1e-12)
+
+
+def test_shifted_laplacian_of_many_samples_is_positive_too(rng, monkeypatch):
+    # Beyond this size the smallest eigenvalue comes from Lanczos' method, with a margin.
+    monkeypatch.setattr("jplrdl.graphs._DENSE", 10)
+    W = jplrdl.signed_knn_graph(rng.standard_normal((300, 4)), rng.integers(0, 3, 300), 3, 6)
+    assert 0 <= np.linalg.eigvalsh(shifted_laplacian(W).toarray())[0] < 0.1
 
 
 def test_labels_may_be_anything(rng):

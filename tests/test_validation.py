@@ -74,6 +74,10 @@ def test_sparse_input_is_named(call, name):
         (lambda: jplrdl.robust_pca(X, rho=0.9), "rho must be >= 1"),
         (lambda: jplrdl.robust_pca(X, eta=0.0), "eta must be > 0"),
         (lambda: jplrdl.signed_knn_graph(X, [0, 1], 1, 1), "y must hold one label for each of 3"),
+        (lambda: jplrdl.signed_knn_graph(X, [0, 1, np.nan], 1, 1), "y must hold labels, got nan at index 2"),
+        (lambda: jplrdl.signed_knn_graph(X, [0, 1, 1], np.array([1, 2]), 1), "n_neighbors_same must be an integer or"),
+        (lambda: jplrdl.signed_knn_graph(X, [0, 1, 1], np.array([1, -2, 1]), 1), "n_neighbors_same must be >= 0, got"),
+        (lambda: jplrdl.sparse_encode(X, D, 0.1, n_jobs=0), "n_jobs must not be 0"),
         (lambda: jplrdl.signed_knn_graph(X, [0, 1, 1], 1, 1, weights="cosine"), "weights must be"),
         (lambda: jplrdl.signed_knn_graph(X, [0, 1, 1], 1, -1), "n_neighbors_other must be >= 0"),
         (lambda: jplrdl.signed_knn_graph(X, [0, 1, 1], 1, 1, weights="heat", kernel_width=0.0), "kernel_width"),
@@ -111,6 +115,12 @@ def test_bad_numbers_are_named(call, name, value):
 def test_things_that_are_not_numbers(value):
     with pytest.raises(TypeError, match="t must be a real number"):
         jplrdl.prox_l1(X, value)
+
+
+@pytest.mark.parametrize("value", ["2", 1.5, True])
+def test_threads_are_counted(value):
+    with pytest.raises(TypeError, match="n_jobs must be an integer or None"):
+        jplrdl.sparse_encode(X, D, 0.1, n_jobs=value)
 
 
 @pytest.mark.parametrize(("value", "error"), [(0, ValueError), (1.5, TypeError), (True, TypeError)])
