@@ -168,10 +168,11 @@ def _smallest_eigenvalue(L: csr_array) -> float:
         return float(eigh(L.toarray(), eigvals_only=True, subset_by_index=(0, 0))[0])
     from scipy.sparse.linalg import eigsh
 
-    # Lanczos approaches the end of the spectrum from inside; the margin makes up for its tolerance.
-    start = np.ones(L.shape[0], dtype=L.dtype)
-    value, spread = float(eigsh(L, k=1, which="SA", tol=1e-4, v0=start)[0][0]), float(abs(L).sum(axis=1).max())
-    return value - 1e-3 * spread
+    # Lanczos approaches the end of the spectrum from inside; the margin makes up for its tolerance. It must not start
+    # from an eigenvector, such as the vector of ones, and starts from the same one every time.
+    start = np.random.default_rng(0).standard_normal(L.shape[0]).astype(L.dtype)
+    value = float(eigsh(L, k=1, which="SA", tol=1e-4, v0=start)[0][0])
+    return value - 1e-3 * float(abs(L).sum(axis=1).max())
 
 
 def _nearest(x: FloatArray, labels: NDArray[np.intc], k_same: int, k_other: int) -> tuple[NDArray[np.intc], FloatArray]:
