@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -224,7 +225,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         if self.low_rank_graph:
             for label in np.flatnonzero(counts > 1):
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
+                    warnings.simplefilter("ignore", ConvergenceWarning)
                     clean[labels == label] = robust_pca(X[labels == label]).low_rank
         sizes = counts[labels]
         same = np.minimum(sizes - 1, 15) if self.n_neighbors_same is None else self.n_neighbors_same
@@ -250,8 +251,6 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         for iteration in range(1, self.max_iter + 1):
             began, before = time.perf_counter(), solver.history["objective"][-1]
             solver.update_codes()
-            first = iteration == 1
-            before = solver.history["objective"][-1] if first else before
             solver.update_dictionary()
             if self.learn_projection:
                 solver.update_projection()
@@ -264,7 +263,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
                 )
             if self.callback is not None and self.callback(iteration, solver.history):
                 return iteration
-            if abs(before - value) <= self.tol * abs(value) and not first:
+            if iteration > 1 and abs(before - value) <= self.tol * abs(value):
                 return iteration
         return self.max_iter
 

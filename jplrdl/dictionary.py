@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh
 
+from ._spectrum import largest_eigenvalue
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 
@@ -132,13 +132,6 @@ def update_atoms(
             break
         best, lowest = candidate, value
     return best.copy()
-
-
-def largest_eigenvalue(atoms: FloatArray) -> float:
-    """Of atoms' atoms, through the smaller of its two Gram matrices."""
-    gram = atoms @ atoms.T if len(atoms) < atoms.shape[1] else atoms.T @ atoms
-    last = len(gram) - 1
-    return float(eigh(gram, eigvals_only=True, subset_by_index=(last, last))[0])
 
 
 def atoms_objective(

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from . import objective
+from ._spectrum import largest_eigenvalue, top_eigenvalue
 from ._validation import FloatArray
 from .coding import coupled_codes
-from .dictionary import initial_dictionary, largest_eigenvalue, update_atoms
+from .dictionary import initial_dictionary, update_atoms
 from .objective import Labels, Weights
 from .projection import update_projection
 
@@ -56,15 +57,16 @@ class ExactSolver:
         self.codes: FloatArray = np.zeros((len(X), len(self.D)), dtype=X.dtype)
         self.energy = float(np.sum(X.astype(np.float64) ** 2))
         self.quadratic = (2 - weights.energy) * (X.T @ X) + weights.projection * (X.T @ (projection_graph @ X))
+        self.ceiling = top_eigenvalue(self.quadratic)
         self.history: dict[str, list[Any]] = {}
         self.record("start")
 
     def record(self, block: str) -> None:
         """Every term of the objective, as it stands."""
-        w, found = self.weights, {}
         found = objective.terms(
-            self.Y, self.D, self.codes, self.labels, self.atom_labels, self.graph, self.projection_graph, self.energy, w
-        )
+            self.Y, self.D, self.codes, self.labels, self.atom_labels, self.graph, self.projection_graph, self.energy,
+            self.weights,
+        )  # fmt: skip
         for name, value in {"block": block, **found}.items():
             self.history.setdefault(name, []).append(value)
 
@@ -99,6 +101,6 @@ class ExactSolver:
     def update_projection(self) -> None:
         """The projection, given what the codes explain of the projected samples."""
         explained = (self.codes + objective.own_codes(self.codes, self.labels, self.atom_labels)) @ self.D
-        self.P = update_projection(self.P, self.quadratic, self.X.T @ explained)
+        self.P = update_projection(self.P, self.quadratic, self.X.T @ explained, ceiling=self.ceiling)
         self.Y = self.X @ self.P
         self.record("projection")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh, svd
 
+from ._spectrum import top_eigenvalue
 from ._validation import FloatArray, as_count, as_float_array
 
 
@@ -93,7 +94,13 @@ def _locality_preserving(x: FloatArray, graph: Any, n_components: int) -> FloatA
 
 
 def update_projection(
-    P: ArrayLike, quadratic: ArrayLike, linear: ArrayLike, *, n_steps: int = 10, tol: float = 1e-6
+    P: ArrayLike,
+    quadratic: ArrayLike,
+    linear: ArrayLike,
+    *,
+    ceiling: float | None = None,
+    n_steps: int = 10,
+    tol: float = 1e-6,
 ) -> FloatArray:
     """Descend tr(P'MP) - 2 tr(P'B) over the P with orthonormal columns, from P, by the generalised power method.
 
@@ -109,6 +116,8 @@ def update_projection(
         M, symmetric.
     linear : array-like of shape (n_features, n_components)
         B.
+    ceiling : float, optional
+        The largest eigenvalue of M, where it is known already.
     n_steps : int
         Most steps to take.
     tol : float
@@ -132,9 +141,7 @@ def update_projection(
     p, m, b = (as_float_array(a, name, ndim=2) for a, name in ((P, "P"), (quadratic, "quadratic"), (linear, "linear")))
     if m.shape != (len(p), len(p)) or b.shape != p.shape:
         raise ValueError(f"quadratic and linear must fit P of shape {p.shape}, got shapes {m.shape} and {b.shape}")
-    last = len(m) - 1
-    ceiling = max(0.0, float(eigh(m, eigvals_only=True, subset_by_index=(last, last))[0]))
-    a = ceiling
+    a = ceiling = max(0.0, top_eigenvalue(m) if ceiling is None else ceiling)
     moved = m @ p
     value = _trace(p, moved) - 2 * _trace(p, b)
     for _ in range(as_count(n_steps, "n_steps", least=0)):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh
 
 from . import _alm
+from ._spectrum import largest_eigenvalue
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative, as_positive
 from .prox import prox_l1, shrink_spectrum, spectrum_workspace
 
@@ -143,10 +143,7 @@ def _dual_bound(x: FloatArray, multiplier: FloatArray, eta: float) -> float:
 
 
 def _spectral_norm(x: FloatArray) -> float:
-    """|X|_2 from the largest eigenvalue of the smaller Gram matrix."""
-    gram = x @ x.T if x.shape[0] < x.shape[1] else x.T @ x
-    last = len(gram) - 1
-    return math.sqrt(max(0.0, float(eigh(gram, eigvals_only=True, subset_by_index=(last, last))[0])))
+    return math.sqrt(max(0.0, largest_eigenvalue(x)))
 
 
 def _warn(result: RobustPCAResult, tol: float) -> None:

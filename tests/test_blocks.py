@@ -6,8 +6,9 @@ from scipy.sparse import csr_array, eye_array
 
 import jplrdl
 from jplrdl import objective, reference
+from jplrdl._spectrum import largest_eigenvalue
 from jplrdl.coding import coupled_codes
-from jplrdl.dictionary import atoms_objective, initial_dictionary, largest_eigenvalue, update_atoms
+from jplrdl.dictionary import atoms_objective, initial_dictionary, update_atoms
 from jplrdl.projection import initial_projection, span_basis, update_projection
 
 PRECISION = {np.float64: 1e-9, np.float32: 1e-5}
