@@ -1,0 +1,163 @@
+"""Algorithm 1 of the paper: low-rank atoms of one class, by inexact augmented Lagrange multipliers (eq15 to eq19).
+
+    min  lambda_sparse |Z|_1 + lambda_rank |J|_* + lambda_error |E|_2,1
+         + |Y - AD - R|^2 + lambda_incoherence sum_{j != i} |D D_j'|^2
+    s.t. Y = AD + E,   D = J,   A = Z,   atoms of unit length
+
+for the samples Y of class i, its atoms D, their codes A over these atoms, and R, what the atoms of all other classes
+explain of the samples. Samples, codes and atoms are rows; |E|_2,1 sums the lengths of rows, one a sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+
+from ._validation import FloatArray, as_count, as_float_array, as_nonnegative, as_positive
+from .prox import prox_l1, prox_l21, prox_nuclear
+
+
+@dataclass(frozen=True)
+class LowRankAtoms:
+    """Where Algorithm 1 ended.
+
+    Attributes
+    ----------
+    atoms : ndarray of shape (n_atoms, n_components)
+        D, rows of unit length.
+    codes : ndarray of shape (n_samples, n_atoms)
+        Z, which is A with its zeros exact.
+    error : ndarray of shape (n_samples, n_components)
+        E.
+    violations : ndarray of shape (n_iter, 3)
+        The largest elements of ``|D - J|``, ``|Y - AD - E|`` and ``|A - Z|`` after every iteration.
+    converged : bool
+        Are the last three below the tolerance?
+    """
+
+    atoms: FloatArray
+    codes: FloatArray
+    error: FloatArray
+    violations: FloatArray
+    converged: bool
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations taken."""
+        return len(self.violations)
+
+
+def low_rank_atoms(
+    Y: ArrayLike,
+    atoms: ArrayLike,
+    codes: ArrayLike,
+    others: ArrayLike,
+    explained: ArrayLike,
+    *,
+    lambda_sparse: float = 0.02,
+    lambda_rank: float = 0.1,
+    lambda_error: float = 1.0,
+    lambda_incoherence: float = 0.0,
+    mu: float = 0.1,
+    rho: float = 1.1,
+    mu_max: float = 1e30,
+    tol: float | None = None,
+    max_iter: int = 500,
+) -> LowRankAtoms:
+    """Learn the atoms of one class, and its codes over them, from its own samples.
+
+    The scatter S = sum_{j != i} D_j'D_j of the other classes' atoms does not change here, and no norm above notices a
+    rotation: everything is rotated into the eigenvectors of S once, where the Sylvester equation for D is a division.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n_samples, n_components)
+        Projected samples of the class.
+    atoms : array-like of shape (n_atoms, n_components)
+        D to start from.
+    codes : array-like of shape (n_samples, n_atoms)
+        A to start from.
+    others : array-like of shape (n_other_atoms, n_components)
+        The atoms of all other classes.
+    explained : array-like of the shape of Y
+        R.
+    lambda_sparse, lambda_rank, lambda_error, lambda_incoherence : float >= 0
+        With lambda_error <= lambda_sparse the minimum is A = 0, E = Y: no atom of unit length is worth its code.
+    mu, rho, mu_max : float > 0
+        The weight of the constraints, its growth an iteration, and where it ends.
+    tol : float, optional
+        Largest violation of the constraints; 1e-8 in float64 and 1e-5 in float32 by default.
+    max_iter : int
+
+    Returns
+    -------
+    LowRankAtoms
+
+    Examples
+    --------
+    Two samples in opposite directions need one line only, and both atoms come to lie on it:
+
+    >>> import numpy as np
+    >>> from jplrdl.low_rank_dictionary import low_rank_atoms
+    >>> Y = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    >>> found = low_rank_atoms(Y, [[0.8, 0.6], [0.8, -0.6]], 0.5 * Y, np.zeros((1, 2)), 0 * Y, lambda_rank=0.5)
+    >>> abs(found.atoms).round(4), found.converged
+    (array([[1., 0.],
+           [1., 0.]]), True)
+    """
+    y, D, A, rest, R = (
+        as_float_array(array, name, ndim=2)
+        for array, name in (
+            (Y, "Y"), (atoms, "atoms"), (codes, "codes"), (others, "others"), (explained, "explained"),
+        )
+    )  # fmt: skip
+    if A.shape != (len(y), len(D)):
+        raise ValueError(f"codes must have shape {(len(y), len(D))}, as Y and atoms ask, got {A.shape}")
+    if R.shape != y.shape:
+        raise ValueError(f"explained must have the shape of Y, {y.shape}, got {R.shape}")
+    sparse, rank = as_nonnegative(lambda_sparse, "lambda_sparse"), as_nonnegative(lambda_rank, "lambda_rank")
+    error = as_nonnegative(lambda_error, "lambda_error")
+    incoherence = as_nonnegative(lambda_incoherence, "lambda_incoherence")
+    mu, rho, mu_max = as_positive(mu, "mu"), as_positive(rho, "rho"), as_positive(mu_max, "mu_max")
+    tol = (1e-8 if y.dtype == np.float64 else 1e-5) if tol is None else as_nonnegative(tol, "tol")
+    spread, basis = eigh(rest.T @ rest)
+    y, D, R = y @ basis, D @ basis, R @ basis
+    identity = np.eye(len(D), dtype=y.dtype)
+    E, T1, T2, T3 = np.zeros_like(y), np.zeros_like(y), np.zeros_like(D), np.zeros_like(A)
+    violations: list[tuple[float, float, float]] = []
+    for _ in range(as_count(max_iter, "max_iter")):
+        Z = prox_l1(A + T3 / mu, sparse / mu)
+        A = np.linalg.solve(D @ D.T + identity, ((y - E + T1 / mu) @ D.T + Z - T3 / mu).T).T
+        J = _unit_rows(prox_nuclear(D + T2 / mu, rank / mu)[0])
+        quadratic = (2 / mu + 1) * (A.T @ A) + identity
+        linear = A.T @ ((2 / mu) * (y - R) + y - E + T1 / mu) + J - T2 / mu
+        D = _unit_rows(diagonal_sylvester(quadratic, (2 * incoherence / mu) * spread, linear), D)
+        left = y - A @ D
+        E = prox_l21(left + T1 / mu, error / mu, axis=1)
+        left, apart, unequal = left - E, D - J, A - Z
+        T1, T2, T3 = T1 + mu * left, T2 + mu * apart, T3 + mu * unequal
+        mu = min(rho * mu, mu_max)
+        violations.append((_largest(apart), _largest(left), _largest(unequal)))
+        if max(violations[-1]) < tol:
+            break
+    return LowRankAtoms(D @ basis.T, Z, E @ basis.T, np.array(violations), max(violations[-1]) < tol)
+
+
+def diagonal_sylvester(Q: FloatArray, values: FloatArray, C: FloatArray) -> FloatArray:
+    """The D with QD + D diag(values) = C, for a symmetric Q: a division in the eigenvectors of Q."""
+    q, U = np.linalg.eigh(Q)
+    return U @ ((U.T @ C) / (q[:, None] + values))
+
+
+def _unit_rows(A: FloatArray, otherwise: FloatArray | None = None) -> FloatArray:
+    """Rows of unit length; a row of zeros becomes that of `otherwise`, or stays."""
+    lengths = np.linalg.norm(A, axis=1, keepdims=True)
+    rows = A / np.where(lengths > 0, lengths, 1)
+    return rows if otherwise is None else np.where(lengths > 0, rows, otherwise)
+
+
+def _largest(A: FloatArray) -> float:
+    return float(np.abs(A).max())
