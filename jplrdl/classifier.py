@@ -25,8 +25,10 @@ from .coding import gram_matrix, sparse_encode
 from .exact import ExactSolver
 from .graphs import laplacian, shifted_laplacian, signed_knn_graph
 from .objective import Weights
+from .paper import PaperSolver
 from .projection import initial_projection, span_basis
 from .robust_pca import robust_pca
+from .solver import Solver
 
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 _WEIGHTS = ("sparse", "graph", "rank", "incoherence", "projection", "energy")
@@ -49,6 +51,12 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
     lambda_sparse, lambda_graph, lambda_rank, lambda_incoherence, lambda_projection, lambda_energy : float >= 0
         Weights of the terms: l1 norm and graph of the codes, nuclear norm of each class's atoms, inner products between
         classes' atoms, graph of the projected samples, energy that the projection loses.
+    solver : "exact" or "paper"
+        Blocks that never raise the objective, or the paper's own, repaired where they fail.
+    lambda_error : float > 0
+        Weight of the samples' errors in the dictionary block of the solver "paper".
+    projection_step : float in (0, 1]
+        Share of the way to the new projection that the solver "paper" goes.
     init_projection : "lpp" or "pca"
         The first projection: supervised locality preserving projections, or principal components.
     learn_projection : bool
@@ -90,7 +98,8 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
     class_means_ : ndarray of shape (n_classes, n_atoms_in_all)
         Mean code of each class.
     history_ : dict of lists
-        "block", "objective" and every term, at the start and after every block.
+        "block", "objective" and every term, at the start and after every block; what the solver "paper" adds is told
+        by jplrdl.paper.PaperSolver.
     n_iter_ : int
     classes_ : ndarray
 
@@ -110,6 +119,9 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         "n_components": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
         "n_atoms": [Interval(Integral, 1, None, closed="left"), None],
         **{f"lambda_{name}": [_NOT_NEGATIVE] for name in _WEIGHTS},
+        "solver": [StrOptions({"exact", "paper"})],
+        "lambda_error": [Interval(Real, 0, None, closed="neither")],
+        "projection_step": [Interval(Real, 0, 1, closed="right")],
         "init_projection": [StrOptions({"lpp", "pca"})],
         "learn_projection": ["boolean"],
         "low_rank_graph": ["boolean"],
@@ -139,6 +151,9 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         lambda_incoherence: float = 0.001,
         lambda_projection: float = 0.1,
         lambda_energy: float = 0.0,
+        solver: Literal["exact", "paper"] = "exact",
+        lambda_error: float = 1.0,
+        projection_step: float = 0.1,
         init_projection: Literal["lpp", "pca"] = "lpp",
         learn_projection: bool = True,
         low_rank_graph: bool = True,
@@ -164,6 +179,9 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         self.lambda_incoherence = lambda_incoherence
         self.lambda_projection = lambda_projection
         self.lambda_energy = lambda_energy
+        self.solver = solver
+        self.lambda_error = lambda_error
+        self.projection_step = projection_step
         self.init_projection = init_projection
         self.learn_projection = learn_projection
         self.low_rank_graph = low_rank_graph
@@ -203,7 +221,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         P = initial_projection(
             inside, self._dimension(X.shape[1], basis.shape[1]), graph=projection, method=self.init_projection
         )
-        solver = ExactSolver(
+        solver = self._solver(
             inside, labels, P, self.n_atoms, shifted_laplacian(coefficient),
             laplacian(projection, normalized=True, signed=True),
             Weights(**{name: getattr(self, f"lambda_{name}") for name in _WEIGHTS}),
@@ -217,6 +235,11 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         self._atom_classes = solver.atom_labels
         self._gram = gram_matrix(solver.D)
         return self
+
+    def _solver(self, *state: Any) -> Solver:
+        if self.solver == "exact":
+            return ExactSolver(*state)
+        return PaperSolver(*state, lambda_error=self.lambda_error, projection_step=self.projection_step)
 
     def _graphs(self, X: FloatArray, labels: Any) -> tuple[Any, Any]:
         """Weights of the coefficient graph (eq4) and of the projection graph (eq7)."""
@@ -246,7 +269,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
             )
         return min(dimension, rank)
 
-    def _iterate(self, solver: ExactSolver) -> int:
+    def _iterate(self, solver: Solver) -> int:
         """Rounds of the three blocks, until little changes; returns how many."""
         for iteration in range(1, self.max_iter + 1):
             began, before = time.perf_counter(), solver.history["objective"][-1]
