@@ -1,21 +1,13 @@
-"""The same functions in plain NumPy, equation by equation.
-
-The oracle of the tests and the baseline of the benchmarks: made to be read, not to be fast. Nothing here calls a
-kernel, and nothing checks its input. Samples, codes and atoms are rows, as in the public functions.
-"""
+"""Sparse codes by feature-sign search (eq11 to eq14, eq24)."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
-from ._validation import FloatArray
-
-# ------------------------------------------------------------------------------------------------------------ codes
+from .._validation import FloatArray
 
 
 def lasso_objective(gram: ArrayLike, cov: ArrayLike, penalty: float, code: ArrayLike, shift: float = 0.0) -> float:
@@ -113,86 +105,23 @@ def sparse_encode(
     )
 
 
-# ---------------------------------------------------------------------------------------------------- proximal maps
-
-
-def prox_l1(V: ArrayLike, t: float) -> FloatArray:
-    """sign(v) max(|v| - t, 0)"""
-    v: FloatArray = np.asarray(V)
-    return np.sign(v) * np.maximum(np.abs(v) - t, 0)
-
-
-def prox_l21(V: ArrayLike, t: float, axis: int = 0) -> FloatArray:
-    """max(1 - t / |v|_2, 0) v along an axis"""
-    v: FloatArray = np.asarray(V)
-    norms = np.linalg.norm(v, axis=axis, keepdims=True)
-    return v * np.maximum(1 - t / np.where(norms > 0, norms, 1), 0)
-
-
-def prox_nuclear(V: ArrayLike, t: float) -> tuple[FloatArray, int]:
-    """max(s - t, 0) for each singular value s, and how many are left"""
-    U, s, Wt = np.linalg.svd(np.asarray(V), full_matrices=False)
-    return (U * np.maximum(s - t, 0)) @ Wt, int(np.sum(s > t))
-
-
-# -------------------------------------------------------------------------------------------------- robust PCA (eq3)
-
-
-def robust_pca(
-    X: ArrayLike, *, eta: float | None = None, rho: float = 1.5, tol: float = 1e-7, max_iter: int = 500
-) -> tuple[FloatArray, FloatArray, int]:
-    """min |L|_* + eta |E|_1 s.t. X = L + E, by inexact ALM; returns L, E and the number of iterations"""
-    x = np.asarray(X)
-    eta = 1 / math.sqrt(max(x.shape)) if eta is None else eta
-    norm = float(np.linalg.norm(x, 2))
-    mu, last_mu = 1.25 / norm, 1.25e7 / norm
-    Y = x / max(norm, np.abs(x).max() / eta)
-    E = np.zeros_like(x)
-    L = np.zeros_like(x)
-    n_iter = 0
-    while n_iter < max_iter and np.linalg.norm(x - L - E) > tol * np.linalg.norm(x):
-        n_iter += 1
-        L = prox_nuclear(x - E + Y / mu, 1 / mu)[0]
-        E = prox_l1(x - L + Y / mu, eta / mu)
-        Y = Y + mu * (x - L - E)
-        mu = min(rho * mu, last_mu)
-    return L, E, n_iter
-
-
-# ------------------------------------------------------------------------------------------------ graphs (eq4 to eq10)
-
-
-def signed_knn_graph(
-    X: ArrayLike,
-    y: ArrayLike,
-    n_neighbors_same: int,
-    n_neighbors_other: int,
+def coupled_codes(
+    gram: ArrayLike,
+    cov: ArrayLike,
+    laplacian: ArrayLike,
+    penalty: float,
+    weight: float,
     *,
-    weights: str = "sign",
-    kernel_width: float = 1.0,
-) -> csr_array:
-    """+-1 (eq4) or +-exp(-|x_i - x_j|^2 / 2 t^2) (eq7) where either sample is a neighbour of the other"""
-    x, labels = np.asarray(X), np.asarray(y)
-    n = len(x)
-    W = np.zeros((n, n), dtype=x.dtype)
-    for i in range(n):
-        squared = ((x - x[i]) ** 2).sum(axis=1)
-        nearest = np.argsort(squared, kind="stable")
-        nearest = nearest[nearest != i]
-        same = nearest[labels[nearest] == labels[i]][:n_neighbors_same]
-        other = nearest[labels[nearest] != labels[i]][:n_neighbors_other]
-        for neighbors, sign in ((same, 1), (other, -1)):
-            size = np.exp(-squared[neighbors] / (2 * kernel_width**2)) if weights == "heat" else 1.0
-            W[i, neighbors] = W[neighbors, i] = sign * size
-    return csr_array(W)
-
-
-def laplacian(W: Any, *, normalized: bool = False, signed: bool = False) -> csr_array:
-    """diag(d) - W with the degrees d of W or of |W|, scaled by d^-1/2 from both sides if normalized"""
-    w = W.toarray() if hasattr(W, "toarray") else np.asarray(W)
-    degree = (np.abs(w) if signed else w).sum(axis=1)
-    L = np.diag(degree) - w
-    if normalized:
-        root = np.where(degree != 0, np.abs(degree), 1) ** -0.5
-        L = root[:, None] * L * root
-    return csr_array(L)
+    init: ArrayLike | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 10_000,
+) -> FloatArray:
+    """One pass over min sum_p [a_p'Ha_p - 2 b_p'a_p + penalty |a_p|_1] + weight tr(A'LA), a code after another"""
+    b, L = np.asarray(cov), np.asarray(laplacian)
+    codes: FloatArray = np.zeros_like(b) if init is None else np.array(init)
+    for p in range(len(b)):
+        others = L[p] @ codes - L[p, p] * codes[p]
+        codes[p] = feature_sign_search(
+            gram, b[p] - weight * others, penalty, shift=weight * L[p, p], init=codes[p], tol=tol, max_iter=max_iter
+        )
+    return codes

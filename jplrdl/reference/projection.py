@@ -1,0 +1,63 @@
+"""The projection: the span of the data, the first P (Algorithm 2) and its descending update (eq20)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._validation import FloatArray
+
+
+def span_basis(X: ArrayLike) -> FloatArray:
+    """The right singular vectors of X, shape (n_features, rank)"""
+    x = np.asarray(X)
+    _, singular, vectors = np.linalg.svd(x, full_matrices=False)
+    return vectors[singular > singular[0] * np.sqrt(len(x) * np.finfo(x.dtype).eps)].T
+
+
+def initial_projection(X: ArrayLike, n_components: int, *, graph: Any = None, method: str = "lpp") -> FloatArray:
+    """The right singular vectors ("pca"), or the smallest v'X'LXv / v'X'DXv over the positive edges ("lpp")"""
+    x = np.asarray(X)
+    basis = span_basis(x)
+    if method == "pca":
+        return basis[:, :n_components]
+    inside = x @ basis
+    W = graph.toarray().clip(min=0)
+    degree = np.diag(W.sum(axis=1))
+    loops = np.diag(np.where(W.sum(axis=1) > 0, 0.0, 1.0))
+    values, vectors = np.linalg.eigh(inside.T @ (degree + loops) @ inside)
+    whiten = vectors / np.sqrt(values)
+    directions = whiten @ np.linalg.eigh(whiten.T @ inside.T @ (degree - W) @ inside @ whiten)[1]
+    return basis @ np.linalg.qr(directions[:, :n_components])[0]
+
+
+def update_projection(
+    P: ArrayLike,
+    quadratic: ArrayLike,
+    linear: ArrayLike,
+    *,
+    ceiling: float | None = None,
+    n_steps: int = 10,
+    tol: float = 1e-6,
+) -> FloatArray:
+    """Descend tr(P'MP) - 2 tr(P'B): P <- polar factor of (aI - M)P + B, a halved after a step that descends"""
+    p, M, B = np.asarray(P), np.asarray(quadratic), np.asarray(linear)
+    ceiling = max(0.0, float(np.linalg.eigvalsh(M)[-1]) if ceiling is None else ceiling)
+    a, value = ceiling, np.trace(p.T @ M @ p) - 2 * np.trace(p.T @ B)
+    for _ in range(n_steps):
+        U, _, Vt = np.linalg.svd(a * p - M @ p + B, full_matrices=False)
+        candidate = U @ Vt
+        lower = np.trace(candidate.T @ M @ candidate) - 2 * np.trace(candidate.T @ B)
+        if lower > value:
+            if a == ceiling:
+                break
+            a = ceiling
+            continue
+        descent = value - lower
+        p, value = candidate, lower
+        if descent <= tol * abs(value):
+            break
+        a /= 2
+    return p
