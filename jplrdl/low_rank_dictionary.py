@@ -33,7 +33,8 @@ class LowRankAtoms:
     error : ndarray of shape (n_samples, n_components)
         E.
     violations : ndarray of shape (n_iter, 3)
-        The largest elements of ``|D - J|``, ``|Y - AD - E|`` and ``|A - Z|`` after every iteration.
+        The length of the longest row of ``D - J``, ``Y - AD - E`` and ``A - Z`` after every iteration. The paper takes
+        the largest elements, which are no larger, but change with the basis of the projected space.
     converged : bool
         Are the last three below the tolerance?
     """
@@ -70,7 +71,8 @@ def low_rank_atoms(
     """Learn the atoms of one class, and its codes over them, from its own samples.
 
     The scatter S = sum_{j != i} D_j'D_j of the other classes' atoms does not change here, and no norm above notices a
-    rotation: everything is rotated into the eigenvectors of S once, where the Sylvester equation for D is a division.
+    rotation of the space: everything is rotated into the eigenvectors of S once, where the Sylvester equation for D is
+    a division.
 
     Parameters
     ----------
@@ -89,7 +91,7 @@ def low_rank_atoms(
     mu, rho, mu_max : float > 0
         The weight of the constraints, its growth an iteration, and where it ends.
     tol : float, optional
-        Largest violation of the constraints; 1e-8 in float64 and 1e-5 in float32 by default.
+        Largest violation of a constraint; 1e-8 in float64 and 1e-5 in float32 by default.
     max_iter : int
 
     Returns
@@ -140,7 +142,7 @@ def low_rank_atoms(
         left, apart, unequal = left - E, D - J, A - Z
         T1, T2, T3 = T1 + mu * left, T2 + mu * apart, T3 + mu * unequal
         mu = min(rho * mu, mu_max)
-        violations.append((_largest(apart), _largest(left), _largest(unequal)))
+        violations.append((_longest(apart), _longest(left), _longest(unequal)))
         if max(violations[-1]) < tol:
             break
     return LowRankAtoms(D @ basis.T, Z, E @ basis.T, np.array(violations), max(violations[-1]) < tol)
@@ -159,5 +161,5 @@ def _unit_rows(A: FloatArray, otherwise: FloatArray | None = None) -> FloatArray
     return rows if otherwise is None else np.where(lengths > 0, rows, otherwise)
 
 
-def _largest(A: FloatArray) -> float:
-    return float(np.abs(A).max())
+def _longest(A: FloatArray) -> float:
+    return float(np.linalg.norm(A, axis=1).max())
