@@ -66,7 +66,8 @@ def initial_dictionary(
 
 def _first_atoms(own: FloatArray, count: int) -> FloatArray:
     _, values, vectors = np.linalg.svd(own, full_matrices=False)
-    rank = int(np.sum(values > values[0] * max(own.shape) * np.finfo(own.dtype).eps))
+    # Locality preserving projections leave each class a lower rank, up to the rounding errors of all steps before.
+    rank = int(np.sum(values > values[0] * np.sqrt(np.finfo(own.dtype).eps)))
     lengths = np.linalg.norm(own, axis=1)
     if not lengths.any():
         raise ValueError("Y must have a sample other than zero in every class")

@@ -132,6 +132,13 @@ def test_first_atoms_are_singular_vectors_then_samples(classes):
     assert np.bincount(initial_dictionary(X, y)[1]).tolist() == [8, 10, 12]
 
 
+def test_rounding_errors_are_no_atoms(rng):
+    flat = rng.standard_normal((6, 2)) @ rng.standard_normal((2, 15))
+    D, _ = initial_dictionary(flat + 1e-12 * rng.standard_normal((6, 15)), np.zeros(6))
+    assert np.linalg.matrix_rank(D, tol=1e-9) == 2
+    np.testing.assert_allclose(D[2:], flat[:4] / np.linalg.norm(flat[:4], axis=1, keepdims=True), atol=1e-10)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("incoherence", "rank"), [(0.0, 0.0), (0.5, 0.0), (0.0, 2.0), (0.3, 1.0)])
 def test_atoms_descend_and_keep_unit_length(rng, dtype, incoherence, rank):

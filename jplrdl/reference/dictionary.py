@@ -18,7 +18,8 @@ def initial_dictionary(Y: ArrayLike, labels: NDArray[Any], n_atoms: int | None =
     for label in np.unique(labels):
         own = y[labels == label]
         count = len(own) if n_atoms is None else n_atoms
-        vectors = np.linalg.svd(own, full_matrices=False)[2][: np.linalg.matrix_rank(own)]
+        _, singular, vectors = np.linalg.svd(own, full_matrices=False)
+        vectors = vectors[singular > singular[0] * np.sqrt(np.finfo(own.dtype).eps)]
         nonzero = own[np.linalg.norm(own, axis=1) > 0]
         samples = nonzero / np.linalg.norm(nonzero, axis=1, keepdims=True)
         repeated = np.resize(samples, (max(0, count - len(vectors)), y.shape[1]))
