@@ -264,3 +264,18 @@ def test_its_parameters_reach_the_solver(digits):
     for name, value in [("solver", "other"), ("lambda_error", 0.0), ("projection_step", 1.5)]:
         with pytest.raises(ValueError, match=name):
             learned(**{name: value})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"n_atoms": 20}, {"lambda_rank": 100.0}, {"lambda_rank": 0.0, "lambda_sparse": 0.0}, {"lambda_incoherence": 1e3},
+     {"lambda_error": 1e-3}],
+)  # fmt: skip
+def test_extremes_a_zero_sample_and_a_class_of_one_do_no_harm(digits, changes):
+    X, y = digits[0].copy(), digits[1]
+    chosen = np.concatenate([np.flatnonzero(y == 0)[:12], np.flatnonzero(y == 1)[:5], np.flatnonzero(y == 2)[:1]])
+    X[chosen[3]] = 0.0
+    model = JPLRDLClassifier(8, **{"solver": "paper", "max_iter": 2, **changes}).fit(X[chosen], y[chosen])
+    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1, atol=1e-10)
+    assert np.isfinite(model.codes_).all()
+    assert max(violations[-1].max() for violations in model.history_["algorithm1"][-1]) < 1e-8
