@@ -1,8 +1,4 @@
-"""The estimator: it strings the steps of the method together and holds no mathematics of its own.
-
-Under way, and so not exported from jplrdl yet: its blocks descend and its conventions hold, but its default values
-have not been found by measurement.
-"""
+"""The estimator: it strings the steps of the method together and holds no mathematics of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -23,15 +18,14 @@ from ._validation import FloatArray
 from .classification import class_residuals, unit_rows
 from .coding import gram_matrix, sparse_encode
 from .exact import ExactSolver
-from .graphs import laplacian, shifted_laplacian, signed_knn_graph
 from .objective import Weights
 from .paper import PaperSolver
-from .projection import initial_projection, span_basis
-from .robust_pca import robust_pca
+from .problem import Problem, pose_problem
 from .solver import Solver
 
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 _WEIGHTS = ("sparse", "graph", "rank", "incoherence", "projection", "energy")
+_GRAPH_PARAMETERS = ("low_rank_graph", "penalty_edges", "n_neighbors_same", "n_neighbors_other", "kernel_width")
 
 
 class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
@@ -214,50 +208,36 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold at least two classes, got {len(self.classes_)} class: {self.classes_[0]!r}")
-        X = unit_rows(X)
-        coefficient, projection = self._graphs(X, labels)
-        basis = span_basis(X)
-        inside = X @ basis
-        P = initial_projection(
-            inside, self._dimension(X.shape[1], basis.shape[1]), graph=projection, method=self.init_projection
+        problem = pose_problem(
+            unit_rows(X), labels, n_jobs=self.n_jobs, **{name: getattr(self, name) for name in _GRAPH_PARAMETERS}
         )
+        self._learn(problem)
+        return self
+
+    def _learn(self, problem: Problem, start: Solver | None = None) -> Solver:
+        """Fit to a problem, from where another solver of it has ended if there is one."""
+        dimension = self._dimension(problem.basis.shape[0], problem.rank)
         solver = self._solver(
-            inside, labels, P, self.n_atoms, shifted_laplacian(coefficient),
-            laplacian(projection, normalized=True, signed=True),
+            problem.X, problem.labels, problem.first_projection(dimension, self.init_projection), self.n_atoms,
+            problem.graph, problem.projection_graph,
             Weights(**{name: getattr(self, f"lambda_{name}") for name in _WEIGHTS}),
         )  # fmt: skip
+        if start is not None:
+            solver.go_on_from(start)
         self.n_iter_ = self._iterate(solver)
-        self.projection_ = basis @ solver.P
+        self.projection_ = problem.basis @ solver.P
         self.components_, self.codes_ = solver.D, solver.codes
         self.atom_labels_ = self.classes_[solver.atom_labels]
-        self.class_means_ = np.stack([solver.codes[labels == c].mean(axis=0) for c in range(len(self.classes_))])
+        self.class_means_ = solver.class_means()
         self.history_ = solver.history
         self._atom_classes = solver.atom_labels
         self._gram = gram_matrix(solver.D)
-        return self
+        return solver
 
     def _solver(self, *state: Any) -> Solver:
         if self.solver == "exact":
             return ExactSolver(*state)
         return PaperSolver(*state, lambda_error=self.lambda_error, projection_step=self.projection_step)
-
-    def _graphs(self, X: FloatArray, labels: Any) -> tuple[Any, Any]:
-        """Weights of the coefficient graph (eq4) and of the projection graph (eq7)."""
-        clean = X.copy()
-        counts = np.bincount(labels)
-        if self.low_rank_graph:
-            for label in np.flatnonzero(counts > 1):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", ConvergenceWarning)
-                    clean[labels == label] = robust_pca(X[labels == label]).low_rank
-        sizes = counts[labels]
-        same = np.minimum(sizes - 1, 15) if self.n_neighbors_same is None else self.n_neighbors_same
-        other = sizes - 1 if self.n_neighbors_other is None else self.n_neighbors_other
-        other = other if self.penalty_edges else 0
-        return (
-            signed_knn_graph(clean, labels, same, other),
-            signed_knn_graph(clean, labels, same, other, weights="heat", kernel_width=self.kernel_width),
-        )
 
     def _dimension(self, n_features: int, rank: int) -> int:
         wanted = self.n_components
@@ -270,7 +250,12 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         return min(dimension, rank)
 
     def _iterate(self, solver: Solver) -> int:
-        """Rounds of the three blocks, until little changes; returns how many."""
+        """Rounds of the three blocks, until little changes, and the codes of what was found; returns how many."""
+        done = self._rounds(solver)
+        solver.update_codes()
+        return done
+
+    def _rounds(self, solver: Solver) -> int:
         for iteration in range(1, self.max_iter + 1):
             began, before = time.perf_counter(), solver.history["objective"][-1]
             solver.update_codes()
@@ -279,10 +264,10 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
                 solver.update_projection()
             value = solver.history["objective"][-1]
             if self.verbose:
-                nonzeros = np.count_nonzero(solver.codes) / len(solver.codes)
+                nonzeros, ranks = np.count_nonzero(solver.codes) / len(solver.codes), solver.ranks()
                 print(
-                    f"[JPLRDLClassifier] round {iteration}: objective {value:.6g}, {nonzeros:.1f} non-zeros a code, "
-                    f"nuclear norm {solver.history['rank'][-1]:.4g}, {time.perf_counter() - began:.2f} s"
+                    f"[JPLRDLClassifier] round {iteration}: objective {value:.6g}, ranks {min(ranks)} to {max(ranks)}, "
+                    f"{nonzeros:.1f} non-zeros a code, {time.perf_counter() - began:.2f} s"
                 )
             if self.callback is not None and self.callback(iteration, solver.history):
                 return iteration

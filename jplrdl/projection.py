@@ -14,6 +14,8 @@ from scipy.linalg import eigh, svd
 from ._spectrum import top_eigenvalue
 from ._validation import FloatArray, as_count, as_float_array
 
+_RIDGE = 1e-3
+
 
 def span_basis(X: ArrayLike) -> FloatArray:
     """An orthonormal basis of the row space of X, shape (n_features, rank).
@@ -45,8 +47,10 @@ def initial_projection(
     """The first projection, shape (n_features, n_components), orthonormal columns.
 
     "pca": the directions of largest energy |XP|^2. "lpp" (locality preserving projections): the directions v with the
-    smallest v'X'LXv / v'X'DXv, for the Laplacian L and the degrees D of the positive edges of `graph`; the generalised
-    problem is solved in the span of X, where X'DX is regular, and the solution orthonormalised.
+    smallest v'(X'LX + rI)v / v'X'DXv, for the Laplacian L and the degrees D of the positive edges of `graph`; the
+    generalised problem is solved in the span of X, where X'DX is regular, and the solution orthonormalised. The ridge
+    r, a thousandth of the mean eigenvalue of X'DX, keeps directions of hardly any energy from coming first: with more
+    features than samples they would map every class to a point, whatever the samples are.
 
     Parameters
     ----------
@@ -89,6 +93,7 @@ def _locality_preserving(x: FloatArray, graph: Any, n_components: int) -> FloatA
     loops = np.where(degree > 0, 0, 1).astype(x.dtype)
     scatter = x.T @ ((degree + loops)[:, None] * x)
     local = x.T @ (degree[:, None] * x - positive @ x)
+    local[np.diag_indices_from(local)] += x.dtype.type(_RIDGE * np.trace(scatter) / len(scatter))
     vectors = eigh((local + local.T) / 2, (scatter + scatter.T) / 2, subset_by_index=(0, n_components - 1))[1]
     return np.linalg.qr(vectors)[0].astype(x.dtype, copy=False)
 
@@ -106,7 +111,7 @@ def update_projection(
 
     With a >= the largest eigenvalue of M, -tr(P'(aI - M)P) is concave and lies below its tangent at P, whose minimum is
     the polar factor of (aI - M)P + B: no step ascends. A smaller a makes longer steps, and is tried as long as they
-    descend.
+    descend. Of a square P the first term is constant, and the polar factor of B is the minimum.
 
     Parameters
     ----------
@@ -141,6 +146,9 @@ def update_projection(
     p, m, b = (as_float_array(a, name, ndim=2) for a, name in ((P, "P"), (quadratic, "quadratic"), (linear, "linear")))
     if m.shape != (len(p), len(p)) or b.shape != p.shape:
         raise ValueError(f"quadratic and linear must fit P of shape {p.shape}, got shapes {m.shape} and {b.shape}")
+    if p.shape[0] == p.shape[1]:
+        best = _polar(b)
+        return best if _trace(best, b) > _trace(p, b) else p
     a = ceiling = max(0.0, top_eigenvalue(m) if ceiling is None else ceiling)
     moved = m @ p
     value = _trace(p, moved) - 2 * _trace(p, b)

@@ -66,6 +66,23 @@ class Solver:
         for name, value in {"block": block, **found}.items():
             self.history.setdefault(name, []).append(value)
 
+    def go_on_from(self, other: Solver) -> None:
+        """Start from where another solver of the same problem, with other weights, has ended."""
+        self.P, self.Y, self.D, self.codes = other.P, other.Y, other.D, other.codes
+        self.record("start")
+
+    def class_means(self) -> FloatArray:
+        """The mean code of each class, shape (n_classes, n_atoms)."""
+        return np.stack([self.codes[self.labels == label].mean(axis=0) for label in range(self.atom_labels[-1] + 1)])
+
+    def ranks(self) -> list[int]:
+        """Of each class's atoms: singular values above a hundredth of the largest."""
+        values = [
+            np.linalg.svd(self.D[self.atom_labels == label], compute_uv=False)
+            for label in range(self.atom_labels[-1] + 1)
+        ]
+        return [int(np.sum(found > 0.01 * found[0])) for found in values]
+
     def update_codes(self) -> None:
         """Each code in turn to its exact minimum."""
         gram = objective.coding_gram(self.D @ self.D.T, self.atom_labels)

@@ -66,8 +66,10 @@ def test_lpp_projection_spans_the_smallest_generalised_eigenvectors(classes):
     positive = graph.toarray().clip(min=0)
     Z = X @ span_basis(X)
     D = np.diag(positive.sum(axis=1))
-    values = np.sort(np.linalg.eigvals(np.linalg.solve(Z.T @ D @ Z, Z.T @ (D - positive) @ Z)).real)
-    local, scatter = P.T @ X.T @ (D - positive) @ X @ P, P.T @ X.T @ D @ X @ P
+    ridge = 1e-3 * np.trace(Z.T @ D @ Z) / Z.shape[1]
+    ridged = Z.T @ (D - positive) @ Z + ridge * np.eye(Z.shape[1])
+    values = np.sort(np.linalg.eigvals(np.linalg.solve(Z.T @ D @ Z, ridged)).real)
+    local, scatter = P.T @ X.T @ (D - positive) @ X @ P + ridge * np.eye(3), P.T @ X.T @ D @ X @ P
     np.testing.assert_allclose(np.sort(np.linalg.eigvals(np.linalg.solve(scatter, local)).real), values[:3], atol=1e-8)
 
 
@@ -101,6 +103,12 @@ def test_projection_steps_descend_and_stay_orthonormal(rng, dtype):
     assert np.diff(values).max() <= PRECISION[dtype] * abs(values[0])
     assert values[-1] < values[0] - 1
     np.testing.assert_allclose(P.T @ P, np.eye(6), atol=100 * np.finfo(dtype).eps)
+
+
+def test_a_square_projection_is_a_procrustes_solution_at_once(rng):
+    A, B = rng.standard_normal((2, 7, 7))
+    U, _, Vt = np.linalg.svd(B)
+    np.testing.assert_allclose(update_projection(np.eye(7), A @ A.T, B, n_steps=1), U @ Vt, atol=1e-10)
 
 
 def test_projection_update_reaches_the_procrustes_solution(rng):

@@ -52,7 +52,7 @@ def test_the_objective_never_rises(digits, dtype, rise, seed, changes):
     X, y = digits[0][order[:80]].astype(dtype), digits[1][order[:80]]
     model = small(max_iter=4, tol=0.0, **changes).fit(X, y)
     values = np.array(model.history_["objective"])
-    assert len(values) == 1 + 3 * 4
+    assert len(values) == 2 + 3 * 4
     assert np.max(np.diff(values) / np.abs(values[:-1])) <= rise
     assert values[-1] < values[1]
     assert model.components_.dtype == model.projection_.dtype == model.codes_.dtype == dtype
@@ -105,7 +105,7 @@ def test_it_learns_to_read(fitted, digits):
 def test_without_rounds_it_keeps_the_first_projection_and_dictionary(digits):
     model = small(max_iter=0).fit(*digits[:2])
     assert model.n_iter_ == 0
-    assert model.history_["block"] == ["start"]
+    assert model.history_["block"] == ["start", "codes"]
     assert model.score(*digits[2:]) > 0.7
 
 

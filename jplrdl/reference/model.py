@@ -81,6 +81,8 @@ def fit(
         before, value = value, history["objective"][-1]
         if iteration > 0 and abs(before - value) <= tol * abs(value):
             break
+    A = codes_block(x @ P, D, A, labels, atom_labels, Lc, w)
+    record("codes")
     means = np.stack([A[labels == label].mean(axis=0) for label in range(len(classes))])
     return Model(basis @ P, D, atom_labels, A, means, classes, history)
 

@@ -18,7 +18,7 @@ def span_basis(X: ArrayLike) -> FloatArray:
 
 
 def initial_projection(X: ArrayLike, n_components: int, *, graph: Any = None, method: str = "lpp") -> FloatArray:
-    """The right singular vectors ("pca"), or the smallest v'X'LXv / v'X'DXv over the positive edges ("lpp")"""
+    """The right singular vectors ("pca"), or the smallest v'(X'LX + rI)v / v'X'DXv over the positive edges ("lpp")"""
     x = np.asarray(X)
     basis = span_basis(x)
     if method == "pca":
@@ -27,9 +27,11 @@ def initial_projection(X: ArrayLike, n_components: int, *, graph: Any = None, me
     W = graph.toarray().clip(min=0)
     degree = np.diag(W.sum(axis=1))
     loops = np.diag(np.where(W.sum(axis=1) > 0, 0.0, 1.0))
-    values, vectors = np.linalg.eigh(inside.T @ (degree + loops) @ inside)
+    scatter = inside.T @ (degree + loops) @ inside
+    values, vectors = np.linalg.eigh(scatter)
     whiten = vectors / np.sqrt(values)
-    directions = whiten @ np.linalg.eigh(whiten.T @ inside.T @ (degree - W) @ inside @ whiten)[1]
+    local = inside.T @ (degree - W) @ inside + 1e-3 * np.trace(scatter) / len(scatter) * np.eye(len(scatter))
+    directions = whiten @ np.linalg.eigh(whiten.T @ local @ whiten)[1]
     return basis @ np.linalg.qr(directions[:, :n_components])[0]
 
 
@@ -42,8 +44,14 @@ def update_projection(
     n_steps: int = 10,
     tol: float = 1e-6,
 ) -> FloatArray:
-    """Descend tr(P'MP) - 2 tr(P'B): P <- polar factor of (aI - M)P + B, a halved after a step that descends"""
+    """Descend tr(P'MP) - 2 tr(P'B): P <- polar factor of (aI - M)P + B, a halved after a step that descends
+
+    A square P is the polar factor of B at once.
+    """
     p, M, B = np.asarray(P), np.asarray(quadratic), np.asarray(linear)
+    if p.shape[0] == p.shape[1]:
+        U, _, Vt = np.linalg.svd(B)
+        return U @ Vt
     ceiling = max(0.0, float(np.linalg.eigvalsh(M)[-1]) if ceiling is None else ceiling)
     a, value = ceiling, np.trace(p.T @ M @ p) - 2 * np.trace(p.T @ B)
     for _ in range(n_steps):

@@ -1,0 +1,106 @@
+"""What a fit starts from and never changes: samples in their span, their classes, and both graphs (eq3 to eq10)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._parallel import run_chunks
+from ._validation import FloatArray
+from .graphs import laplacian, shifted_laplacian, signed_knn_graph
+from .projection import initial_projection, span_basis
+from .robust_pca import robust_pca
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Samples in an orthonormal basis of their span, and their graphs: the same for all weights of the objective.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, rank)
+    labels : ndarray of shape (n_samples,)
+        Classes as 0, 1, ...
+    basis : ndarray of shape (n_features, rank)
+        Orthonormal columns: ``X @ basis.T`` are the samples.
+    weights : sparse matrix of shape (n_samples, n_samples)
+        W^p, of the projection's graph (eq7).
+    graph, projection_graph : sparse matrices of shape (n_samples, n_samples)
+        The Laplacians L^c, shifted to be positive semi-definite (eq6), and L^p (eq10).
+    """
+
+    X: FloatArray
+    labels: NDArray[Any]
+    basis: FloatArray
+    weights: Any
+    graph: Any
+    projection_graph: Any
+
+    @property
+    def rank(self) -> int:
+        """Of the samples."""
+        return self.X.shape[1]
+
+    def first_projection(self, n_components: int, method: Literal["lpp", "pca"]) -> FloatArray:
+        """P to start from, shape (rank, n_components)."""
+        return initial_projection(self.X, n_components, graph=self.weights, method=method)
+
+
+def pose_problem(
+    X: FloatArray,
+    labels: NDArray[Any],
+    *,
+    low_rank_graph: bool = True,
+    penalty_edges: bool = True,
+    n_neighbors_same: int | None = None,
+    n_neighbors_other: int | None = None,
+    kernel_width: float = 1.0,
+    n_jobs: int | None = None,
+) -> Problem:
+    """The problem of samples of unit length. The parameters are those of JPLRDLClassifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jplrdl.problem import pose_problem
+    >>> problem = pose_problem(np.eye(4), np.array([0, 0, 1, 1]))
+    >>> problem.rank, problem.graph.shape
+    (4, (4, 4))
+    """
+    found = low_rank_parts(X, labels, n_jobs=n_jobs) if low_rank_graph else X
+    sizes = np.bincount(labels)[labels]
+    same = np.minimum(sizes - 1, 15) if n_neighbors_same is None else n_neighbors_same
+    other = sizes - 1 if n_neighbors_other is None else n_neighbors_other
+    # One search for both graphs: exp(-d^2 / 2) has the signs of eq4, and its power 1 / t^2 is the weight of eq7.
+    heat = signed_knn_graph(found, labels, same, other if penalty_edges else 0, weights="heat")
+    signs, sizes_of_weights = np.sign(heat.data), np.abs(heat.data)
+    coefficient, weights = heat.copy(), heat.copy()
+    coefficient.data = signs
+    weights.data = signs * sizes_of_weights ** X.dtype.type(kernel_width**-2)
+    basis = span_basis(X)
+    return Problem(
+        X @ basis, labels, basis, weights, shifted_laplacian(coefficient),
+        laplacian(weights, normalized=True, signed=True),
+    )  # fmt: skip
+
+
+def low_rank_parts(X: FloatArray, labels: NDArray[Any], *, n_jobs: int | None = None) -> FloatArray:
+    """The low-rank part of each class's samples (eq3), class by class, in threads; a single sample stays as it is."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    found = X.copy()
+    classes = np.flatnonzero(np.bincount(labels) > 1)
+
+    def separate(chunk: slice) -> None:
+        for label in classes[chunk]:
+            found[labels == label] = robust_pca(X[labels == label]).low_rank
+
+    # A part that is not quite feasible is as good a place to look for neighbours.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        run_chunks(separate, len(classes), 1, n_jobs)
+    return found
