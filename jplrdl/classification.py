@@ -37,8 +37,9 @@ def class_residuals(
 ) -> FloatArray:
     """e_i = |y - a_i D_i|^2 + mean_weight |a - m_i|^2 for each sample and class.
 
-    Normalized: the first term divided by |a_i|^2, relative to all of |a|^2, the rule of collaborative representation.
-    A class without any part in the code has the residual of a vanishing part.
+    Normalized: the first term r_i becomes r_i / (r_i + s_i), with s_i = |a_i|^2 / |a|^2 the class's share of the code.
+    It orders the classes as r_i / |a_i|^2 does, the rule of collaborative representation, and stays between 0 and 1,
+    which it is for a class without any part in the code.
 
     Parameters
     ----------
@@ -65,7 +66,6 @@ def class_residuals(
     """
     n_classes = len(means)
     residuals: FloatArray = np.empty((len(Y), n_classes), dtype=Y.dtype)
-    least = np.finfo(Y.dtype).eps
     energy = np.sum(codes**2, axis=1)
     for label in range(n_classes):
         own = atom_labels == label
@@ -73,7 +73,8 @@ def class_residuals(
         residuals[:, label] = np.sum((Y - part @ D[own]) ** 2, axis=1)
         if normalized:
             share = np.sum(part**2, axis=1) / np.where(energy > 0, energy, 1)
-            residuals[:, label] /= np.maximum(share, least)
+            whole = residuals[:, label] + share
+            residuals[:, label] = np.where(whole > 0, residuals[:, label], 1) / np.where(whole > 0, whole, 1)
         if mean_weight > 0:
             residuals[:, label] += mean_weight * np.sum((codes - means[label]) ** 2, axis=1)
     return residuals

@@ -39,7 +39,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
     Parameters
     ----------
     n_components : int or float
-        Dimension of the projected space; a float is a share of the features. At most the rank of X.
+        Dimension of the projected space; a float is a share of the features. At most the rank of X, with a warning.
     n_atoms : int, optional
         Atoms of each class; as many as it has samples by default.
     lambda_sparse, lambda_graph, lambda_rank, lambda_incoherence, lambda_projection, lambda_energy : float >= 0
@@ -73,11 +73,14 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
     mean_weight : float >= 0
         Weight of the distance between a code and the class's mean code.
     residual : "paper" or "normalized"
-        The residual of each class as it is, or divided by the energy of its part of the code.
+        The residual of each class as it is, or set against the energy of its part of the code.
     n_jobs : int, optional
-        Threads for coding new samples, as in scikit-learn.
+        Threads for robust PCA and for coding new samples, as in scikit-learn.
+    random_state : int, RandomState or None
+        Of the order in which samples fill up the first atoms of a class with fewer singular vectors than `n_atoms`, the
+        only choice in a fit; None takes them as they come, every time.
     verbose : bool
-        Print a line a round.
+        Print a line a round: objective, ranks of the classes' atoms, sparsity of the codes, time.
     callback : callable, optional
         ``callback(iteration, history)`` after every round; returning True ends the fit.
 
@@ -100,7 +103,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from jplrdl.classifier import JPLRDLClassifier
+    >>> from jplrdl import JPLRDLClassifier
     >>> X, y = load_digits(return_X_y=True)
     >>> model = JPLRDLClassifier(n_components=30, max_iter=3).fit(X[:200], y[:200])
     >>> model.history_["block"][:4]
@@ -130,6 +133,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         "mean_weight": [_NOT_NEGATIVE],
         "residual": [StrOptions({"paper", "normalized"})],
         "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
         "verbose": ["verbose"],
         "callback": [callable, None],
     }
@@ -139,10 +143,10 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         n_components: float = 0.3,
         n_atoms: int | None = None,
         *,
-        lambda_sparse: float = 0.02,
-        lambda_graph: float = 0.005,
+        lambda_sparse: float = 0.1,
+        lambda_graph: float = 0.0005,
         lambda_rank: float = 0.1,
-        lambda_incoherence: float = 0.001,
+        lambda_incoherence: float = 0.0001,
         lambda_projection: float = 0.1,
         lambda_energy: float = 0.0,
         solver: Literal["exact", "paper"] = "exact",
@@ -157,11 +161,12 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         kernel_width: float = 1.0,
         max_iter: int = 10,
         tol: float = 1e-4,
-        code_penalty: float = 0.005,
-        code_ridge: float = 0.01,
+        code_penalty: float = 0.01,
+        code_ridge: float = 0.03,
         mean_weight: float = 0.0,
         residual: Literal["paper", "normalized"] = "normalized",
         n_jobs: int | None = None,
+        random_state: Any = None,
         verbose: bool = False,
         callback: Callable[[int, dict[str, list[Any]]], bool | None] | None = None,
     ) -> None:
@@ -190,6 +195,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         self.mean_weight = mean_weight
         self.residual = residual
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
 
@@ -203,24 +209,27 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         y : array-like of shape (n_samples,)
             Labels of any kind, at least two.
         """
+        self._solve(self._pose(X, y))
+        return self
+
+    def _pose(self, X: Any, y: Any) -> Problem:
+        """The problem that these samples pose, whatever the weights."""
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold at least two classes, got {len(self.classes_)} class: {self.classes_[0]!r}")
-        problem = pose_problem(
+        return pose_problem(
             unit_rows(X), labels, n_jobs=self.n_jobs, **{name: getattr(self, name) for name in _GRAPH_PARAMETERS}
         )
-        self._learn(problem)
-        return self
 
-    def _learn(self, problem: Problem, start: Solver | None = None) -> Solver:
+    def _solve(self, problem: Problem, start: Solver | None = None) -> Solver:
         """Fit to a problem, from where another solver of it has ended if there is one."""
         dimension = self._dimension(problem.basis.shape[0], problem.rank)
         solver = self._solver(
             problem.X, problem.labels, problem.first_projection(dimension, self.init_projection), self.n_atoms,
             problem.graph, problem.projection_graph,
-            Weights(**{name: getattr(self, f"lambda_{name}") for name in _WEIGHTS}),
+            Weights(**{name: getattr(self, f"lambda_{name}") for name in _WEIGHTS}), self.random_state,
         )  # fmt: skip
         if start is not None:
             solver.go_on_from(start)
@@ -292,8 +301,11 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
 
     def _residuals(self, X: Any) -> FloatArray:
         projected = self.project(X)
+        return self._coded_residuals(projected, self._encode(projected))
+
+    def _coded_residuals(self, projected: FloatArray, codes: FloatArray) -> FloatArray:
         return class_residuals(
-            projected, self.components_, self._encode(projected), self._atom_classes, self.class_means_,
+            projected, self.components_, codes, self._atom_classes, self.class_means_,
             mean_weight=self.mean_weight, normalized=self.residual == "normalized",
         )  # fmt: skip
 
@@ -308,11 +320,20 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         return self.classes_[nearest]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """The inverse residuals 1 / e_i, scaled to sum to one: an ordering with a scale, not calibrated."""
+        """exp(-10 e_i), scaled to sum to one.
+
+        The order is that of the residuals e_i of :meth:`decision_function`, the scale a convention: for calibrated
+        probabilities use scikit-learn's CalibratedClassifierCV.
+        """
         residuals = self._residuals(X)
-        least = np.finfo(residuals.dtype).tiny
-        inverse = residuals.min(axis=1, keepdims=True).clip(min=least) / residuals.clip(min=least)
-        return inverse / inverse.sum(axis=1, keepdims=True)
+        likely = np.exp(10 * (residuals.min(axis=1, keepdims=True) - residuals))
+        return likely / likely.sum(axis=1, keepdims=True)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # An atom explains a sample and its negative alike, so blobs around the origin, scikit-learn's measure, are hard.
+        tags.classifier_tags.poor_score = True
+        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -13,6 +13,8 @@ other-class terms together are once more the whole of A_i.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -21,12 +23,12 @@ from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 
 def initial_dictionary(
-    Y: ArrayLike, y: ArrayLike, n_atoms: int | None = None
+    Y: ArrayLike, y: ArrayLike, n_atoms: int | None = None, *, random_state: Any = None
 ) -> tuple[FloatArray, NDArray[np.intp]]:
     """The right singular vectors of each class's samples as its first atoms, and the class of each atom.
 
-    A class with fewer singular vectors than `n_atoms` is filled up with its own samples, scaled to unit length, from
-    the first on and over again.
+    A class with fewer singular vectors than `n_atoms` is filled up with its own samples, scaled to unit length, one
+    after the other and over again.
 
     Parameters
     ----------
@@ -36,6 +38,8 @@ def initial_dictionary(
         Labels.
     n_atoms : int, optional
         Atoms of each class; as many as it has samples by default.
+    random_state : int, RandomState or None
+        Of the order of the samples that fill up; None takes them as they come.
 
     Returns
     -------
@@ -56,12 +60,20 @@ def initial_dictionary(
     classes, labels = np.unique(np.asarray(y), return_inverse=True)
     if labels.shape != (len(samples),):
         raise ValueError(f"y must hold one label for each of {len(samples)} samples, got shape {np.shape(y)}")
+    rng = None if random_state is None else _check_random_state(random_state)
     blocks = []
     for label in range(len(classes)):
         own = samples[labels == label]
+        own = own if rng is None else own[rng.permutation(len(own))]
         blocks.append(_first_atoms(own, len(own) if n_atoms is None else as_count(n_atoms, "n_atoms")))
     atom_labels = np.repeat(np.arange(len(classes)), [len(block) for block in blocks])
     return np.vstack(blocks), atom_labels
+
+
+def _check_random_state(seed: Any) -> np.random.RandomState:
+    from sklearn.utils import check_random_state
+
+    return check_random_state(seed)
 
 
 def _first_atoms(own: FloatArray, count: int) -> FloatArray:

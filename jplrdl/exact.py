@@ -24,8 +24,9 @@ class ExactSolver(Solver):
         graph: Any,
         projection_graph: Any,
         weights: Weights,
+        random_state: Any = None,
     ) -> None:
-        super().__init__(X, labels, projection, n_atoms, graph, projection_graph, weights)
+        super().__init__(X, labels, projection, n_atoms, graph, projection_graph, weights, random_state)
         self.quadratic = (2 - weights.energy) * (X.T @ X) + weights.projection * (X.T @ (projection_graph @ X))
         self.ceiling = top_eigenvalue(self.quadratic)
 

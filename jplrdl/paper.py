@@ -46,11 +46,12 @@ class PaperSolver(Solver):
         graph: Any,
         projection_graph: Any,
         weights: Weights,
+        random_state: Any = None,
         *,
         lambda_error: float = 1.0,
         projection_step: float = 0.1,
     ) -> None:
-        super().__init__(X, labels, projection, n_atoms, graph, projection_graph, weights)
+        super().__init__(X, labels, projection, n_atoms, graph, projection_graph, weights, random_state)
         self.lambda_error, self.projection_step = lambda_error, projection_step
         self.penalty = weights.projection * (X.T @ (projection_graph @ X)) - weights.energy * (X.T @ X)
         self.history |= {"algorithm1": [], "projection_change": []}

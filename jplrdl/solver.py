@@ -29,6 +29,8 @@ class Solver:
     graph, projection_graph : sparse matrices
         L^c, positive semi-definite, and L^p.
     weights : Weights
+    random_state : int, RandomState or None
+        As in initial_dictionary.
 
     Attributes
     ----------
@@ -47,11 +49,12 @@ class Solver:
         graph: Any,
         projection_graph: Any,
         weights: Weights,
+        random_state: Any = None,
     ) -> None:
         self.X, self.labels, self.weights = X, labels, weights
         self.graph, self.projection_graph = graph, projection_graph
         self.P, self.Y = projection, X @ projection
-        self.D, self.atom_labels = initial_dictionary(self.Y, labels, n_atoms)
+        self.D, self.atom_labels = initial_dictionary(self.Y, labels, n_atoms, random_state=random_state)
         self.codes: FloatArray = np.zeros((len(X), len(self.D)), dtype=X.dtype)
         self.energy = float(np.sum(X.astype(np.float64) ** 2))
         self.history: dict[str, list[Any]] = {}

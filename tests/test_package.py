@@ -13,7 +13,7 @@ import jplrdl
 
 MODULES = [
     "classification", "classifier", "coding", "datasets.corruption", "dictionary", "experiments.sparse_representation",
-    "graphs", "low_rank_dictionary", "paper", "problem", "projection", "prox", "robust_pca",
+    "graphs", "low_rank_dictionary", "paper", "problem", "projection", "prox", "robust_pca", "selection",
 ]
 
 

@@ -27,7 +27,9 @@ def class_residuals(
     mean_weight: float = 0.0,
     normalized: bool = False,
 ) -> FloatArray:
-    """e_i = |y - a_i D_i|^2 + mean_weight |a - m_i|^2; normalized: the first term over the class's share of |a|^2"""
+    """e_i = |y - a_i D_i|^2 + mean_weight |a - m_i|^2; normalized: r / (r + s) for the first term r and
+    the class's share s of |a|^2
+    """
     y, d, A, m = (np.asarray(array) for array in (Y, D, codes, means))
     residuals = np.zeros((len(y), len(m)))
     for sample, (row, a) in enumerate(zip(y, A, strict=True)):
@@ -36,6 +38,6 @@ def class_residuals(
             residual = np.sum((row - a[own] @ d[own]) ** 2)
             if normalized:
                 share = np.sum(a[own] ** 2) / (np.sum(a**2) or 1.0)
-                residual /= max(share, np.finfo(y.dtype).eps)
+                residual = residual / (residual + share) if residual + share > 0 else 1.0
             residuals[sample, label] = residual + mean_weight * np.sum((a - m[label]) ** 2)
     return residuals
