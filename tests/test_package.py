@@ -12,8 +12,8 @@ import pytest
 import jplrdl
 
 MODULES = [
-    "classification", "classifier", "coding", "datasets.corruption", "dictionary", "experiments.sparse_representation",
-    "graphs", "projection", "prox", "robust_pca",
+    "classification", "classifier", "cleaner", "coding", "datasets.corruption", "dictionary",
+    "experiments.sparse_representation", "graphs", "huber", "projection", "prox", "robust_pca",
 ]
 
 
