@@ -21,10 +21,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._parallel import run_chunks
 from ._validation import FloatArray
 from .huber import huber_fit
+from .occlusion import find_blocks, typical_steps
 from .robust_pca import RobustPCAResult, decompose, default_eta
 
 # Weight of the errors by default, in units of robust PCA's own default; see docs/cleaner.md.
-_ETA = 1.2
+_ETA = 1.1
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
@@ -47,15 +48,19 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     mode : "global" or "class"
         Robust PCA of all training images together, or of each class alone, which needs y.
     eta : float > 0, optional
-        Weight of the errors in training; 1.2 / sqrt(p max(X.shape)) by default, p being the share of the pixels
+        Weight of the errors in training; 1.1 / sqrt(p max(X.shape)) by default, p being the share of the pixels
         observed, for each class its own in mode "class".
     pixel_error : float > 0
         Errors below this share of s are noise, to be fitted by least squares; larger ones count by their magnitude.
+        Used by `transform` only: may be changed after the fit, as may the next.
     ridge : float > 0
         Weight of the squared coefficients of a new image.
     missing_values : float or nan, optional
         The value of pixels that are not known. Training images are completed, new ones fitted on their observed pixels.
         An image without any becomes zero.
+    image_shape : (height, width), optional
+        Look for a block in every image, a rectangle pasted over it, and treat its pixels as missing. For images that
+        have such blocks: in others it may take the outline of an object for one.
     tol : float
         Precision: of X = L + E relative to X, and the duality gap of a new image's fit relative to its objective.
     max_iter : int
@@ -69,6 +74,8 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     low_rank_, sparse_ : ndarray of shape (n_samples, n_features)
         The two parts of the training images; `sparse_` is zero where a pixel is missing.
+    blocks_ : ndarray of bool of shape (n_samples, n_features)
+        Where blocks were found in the training images, if `image_shape` is given.
     basis_ : ndarray of shape (rank, n_features)
         Orthonormal basis of the rows of `low_rank_`.
     singular_values_ : ndarray of shape (rank,)
@@ -100,6 +107,7 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "pixel_error": [_POSITIVE],
         "ridge": [_POSITIVE],
         "missing_values": [Real, None],
+        "image_shape": [tuple, list, None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
@@ -111,9 +119,10 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         mode: Literal["global", "class"] = "global",
         *,
         eta: float | None = None,
-        pixel_error: float = 0.05,
+        pixel_error: float = 0.03,
         ridge: float = 1e-3,
         missing_values: float | None = None,
+        image_shape: tuple[int, int] | None = None,
         tol: float = 1e-5,
         max_iter: int = 500,
         n_jobs: int | None = None,
@@ -124,6 +133,7 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.pixel_error = pixel_error
         self.ridge = ridge
         self.missing_values = missing_values
+        self.image_shape = image_shape
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -152,9 +162,14 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X, mask = self._observe(X, reset=True)
         if mask is not None and not mask.any():
             raise ValueError(f"X must have observed pixels, got missing_values = {self.missing_values} in all of them")
+        missing, mask = mask, self._without_blocks(X, mask, reset=True)
         groups = [slice(None)] if self.mode == "global" else self._classes(X, y)
         self.low_rank_, self.sparse_ = np.empty_like(X), np.empty_like(X)
         results = self._split(X, mask, groups)
+        if self.image_shape is not None:
+            # To robust PCA a block is missing, but it was seen, and taken away.
+            seen = self.blocks_ if missing is None else self.blocks_ & missing
+            self.sparse_ = np.where(seen, X - self.low_rank_, self.sparse_)
         self.n_iter_ = max(result.n_iter for result in results)
         self._set_basis()
         if self.verbose:
@@ -214,13 +229,13 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """New images as combinations of the cleaned training images, shape (n_samples, n_features)."""
         check_is_fitted(self)
         X, mask = self._observe(X, reset=False)
-        return self._clean(X, mask)
+        return self._clean(X, self._without_blocks(X, mask, reset=False))
 
     def error(self, X: Any) -> FloatArray:
         """What `transform` takes away from new images, X - transform(X); zero where a pixel is missing."""
         check_is_fitted(self)
         X, mask = self._observe(X, reset=False)
-        error = X - self._clean(X, mask)
+        error = X - self._clean(X, self._without_blocks(X, mask, reset=False))
         return error if mask is None else np.where(mask, error, error.dtype.type(0))
 
     def _observe(self, X: Any, *, reset: bool) -> tuple[FloatArray, NDArray[np.bool_] | None]:
@@ -231,6 +246,25 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return X, None
         mask = ~np.isnan(X) if self._nan_is_missing() else np.not_equal(X, self.missing_values)
         return X, None if mask.all() else mask
+
+    def _without_blocks(
+        self, X: FloatArray, mask: NDArray[np.bool_] | None, *, reset: bool
+    ) -> NDArray[np.bool_] | None:
+        """The mask less the pixels of blocks."""
+        if self.image_shape is None:
+            return mask
+        shape = tuple(self.image_shape)
+        if len(shape) != 2 or not all(isinstance(side, Integral) for side in shape) or math.prod(shape) != X.shape[1]:
+            raise ValueError(
+                f"image_shape must be (height, width) with height * width = {X.shape[1]}, the number of features, "
+                f"got {self.image_shape!r}"
+            )
+        if reset:
+            self._typical_steps = typical_steps(X, shape, mask)
+        blocks = find_blocks(X, shape, self._typical_steps, mask=mask, n_jobs=self.n_jobs)
+        if reset:
+            self.blocks_ = blocks
+        return ~blocks if mask is None else mask & ~blocks
 
     def _nan_is_missing(self) -> bool:
         return self.missing_values is not None and bool(np.isnan(self.missing_values))

@@ -14,9 +14,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import jplrdl
-from jplrdl import LowRankCleaner, reference
+from jplrdl import LowRankCleaner, _rectangle, reference
 from jplrdl.datasets import saturate_pixels
 from jplrdl.huber import huber_fit
+from jplrdl.occlusion import find_blocks, typical_steps
 
 
 def huber(r, t):
@@ -213,7 +214,7 @@ def test_global_and_class_are_robust_pca_of_all_and_of_each_class(images, corrup
 
 
 def test_a_new_image_is_the_optimum_of_the_documented_problem(images, corrupted):
-    cleaner = LowRankCleaner(pixel_error=0.3, ridge=0.2, tol=1e-12).fit(corrupted[:100])
+    cleaner = LowRankCleaner(pixel_error=0.3, ridge=0.2, tol=1e-10).fit(corrupted[:100])
     L = cleaner.low_rank_
     s = np.sqrt(np.mean(L**2))
     np.testing.assert_allclose(cleaner.scale_, s, rtol=1e-12)
@@ -349,6 +350,90 @@ def test_bad_input_is_named(images, corrupted):
     for name, value in [("mode", "all"), ("eta", 0.0), ("pixel_error", 0.0), ("ridge", 0.0), ("missing_values", "255")]:
         with pytest.raises(ValueError, match=name):
             LowRankCleaner(**{name: value}).fit(corrupted)
+
+
+# ------------------------------------------------------------------------------------------------------------ blocks
+
+SHAPE = (24, 20)
+
+
+@pytest.fixture(scope="module")
+def covered():
+    """Smooth images, the same with another, brighter or darker, in a block of each but the first five; and where."""
+    rng = np.random.default_rng(2)
+    rows, columns = np.meshgrid(np.linspace(0, 1, 24), np.linspace(0, 1, 20), indexing="ij")
+    patterns = np.stack([np.ones(SHAPE), rows, columns, np.sin(3 * rows), np.cos(4 * columns), rows * columns])
+    X = rng.uniform(0.2, 1, (80, 6)) @ patterns.reshape(6, -1)
+    blocks = np.zeros((80, *SHAPE), dtype=bool)
+    for block in blocks[5:]:
+        top, left = rng.integers(0, 14), rng.integers(0, 11)
+        block[top : top + 10, left : left + 9] = True
+    blocks = blocks.reshape(X.shape)
+    other = rng.permutation(X)[:, ::-1] + rng.choice([-1, 1], (80, 1)) * rng.uniform(0.5, 1.5, (80, 1))
+    return X, np.where(blocks, other, X), blocks
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_rectangle_is_the_best_of_all(seed):
+    rng = np.random.default_rng(seed)
+    h, v = rng.standard_normal((2, 8, 6)), rng.standard_normal((2, 7, 7))
+    H = np.concatenate([np.zeros((2, 8, 1)), h.cumsum(axis=2)], axis=2)
+    V = np.concatenate([np.zeros((2, 1, 7)), v.cumsum(axis=1)], axis=1)
+    found, scores = np.zeros((2, 4), dtype=np.intp), np.empty(2)
+    _rectangle.find(H, V, 2, found, scores)
+    for i in range(2):
+        every = {
+            (t, b, l, r): h[i, t, l:r].sum() + h[i, b, l:r].sum() + v[i, t:b, l].sum() + v[i, t:b, r].sum()
+            for t in range(8) for b in range(t + 2, 8) for l in range(7) for r in range(l + 2, 7)  # noqa: E741
+        }  # fmt: skip
+        assert tuple(found[i].tolist()) == max(every, key=every.get)
+        np.testing.assert_allclose(scores[i], max(every.values()))
+
+
+def test_blocks_are_found_and_nothing_else(covered):
+    X, spoilt, blocks = covered
+    found = find_blocks(spoilt, SHAPE, typical_steps(spoilt, SHAPE))
+    assert not found[:5].any()
+    assert (found & blocks).sum() > 0.75 * blocks.sum()
+    assert (found & blocks).sum() > 0.95 * found.sum()
+    assert not find_blocks(X, SHAPE, typical_steps(X, SHAPE)).any()
+    np.testing.assert_array_equal(found, find_blocks(spoilt, SHAPE, typical_steps(spoilt, SHAPE), n_jobs=2))
+    np.testing.assert_array_equal(found, find_blocks(255 * spoilt, SHAPE, typical_steps(255 * spoilt, SHAPE)))
+
+
+def test_blocks_are_left_out_of_the_fit(covered):
+    X, spoilt, blocks = covered
+    blind, seeing = LowRankCleaner().fit(spoilt[:60]), LowRankCleaner(image_shape=SHAPE).fit(spoilt[:60])
+    assert np.abs(seeing.low_rank_ - X[:60]).mean() < 0.2 * np.abs(blind.low_rank_ - X[:60]).mean()
+    assert np.abs(seeing.transform(spoilt[60:]) - X[60:]).mean() < 0.2 * np.abs(
+        blind.transform(spoilt[60:]) - X[60:]
+    ).mean()
+    assert (seeing.blocks_ & blocks[:60]).mean() > 0.75 * blocks[:60].mean()
+    # A block was observed, so it is part of what was taken away.
+    np.testing.assert_allclose(seeing.low_rank_ + seeing.sparse_, spoilt[:60], atol=1e-3)
+    assert np.abs(seeing.error(spoilt[60:]))[blocks[60:]].mean() > 0.3
+
+
+def test_blocks_are_found_among_missing_pixels(covered):
+    X, spoilt, blocks = covered
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, spoilt)
+    holes[:, 7] = np.nan
+    cleaner = LowRankCleaner(missing_values=np.nan, image_shape=SHAPE).fit(holes[:60])
+    assert (cleaner.blocks_ & blocks[:60]).mean() > 0.6 * blocks[:60].mean()
+    assert np.abs(cleaner.transform(holes[60:]) - X[60:])[:, 8:].mean() < 0.1
+    assert not cleaner.sparse_[np.isnan(holes[:60])].any()
+    assert not cleaner.error(holes[60:])[np.isnan(holes[60:])].any()
+
+
+@pytest.mark.parametrize("image_shape", [(24, 21), (480,), (2, 12, 20), (24.0, 20)])
+def test_an_image_shape_that_does_not_fit_is_named(covered, image_shape):
+    with pytest.raises((ValueError, TypeError), match="image_shape must be"):
+        LowRankCleaner(image_shape=image_shape).fit(covered[1])
+
+
+@pytest.mark.parametrize("image_shape", [(1, 480), (480, 1), (3, 160)])
+def test_images_too_narrow_for_a_block_have_none(covered, image_shape):
+    assert not LowRankCleaner(image_shape=image_shape).fit(covered[1]).blocks_.any()
 
 
 @pytest.mark.skipif("JPLRDL_DATA" not in os.environ, reason="JPLRDL_DATA names no folder with the images of Yale B")

@@ -13,7 +13,7 @@ import jplrdl
 
 MODULES = [
     "classification", "classifier", "cleaner", "coding", "datasets.corruption", "dictionary",
-    "experiments.sparse_representation", "graphs", "huber", "projection", "prox", "robust_pca",
+    "experiments.sparse_representation", "graphs", "huber", "occlusion", "projection", "prox", "robust_pca",
 ]
 
 
