@@ -27,7 +27,7 @@ from jplrdl.robust_pca import default_eta
 
 # file, images a class
 SETS = {"yale": ("extended_yale_b_55x48", 20), "ar": ("ar_55x40", 10), "coil": ("coil20_32x32", 20)}
-SHARES = (0.0, 0.1, 0.2, 0.4)
+SHARES, MISSING_SHARES = (0.0, 0.1, 0.2, 0.4), (0.2, 0.4, 0.6)
 ETAS, PIXEL_ERRORS, RIDGES = (0.8, 1.0, 1.1, 1.2, 1.5), (0.01, 0.1), (1e-4, 1e-2)
 CODE_RIDGE = 1e-3
 
@@ -92,10 +92,12 @@ def run(name: str, share: float, arguments: argparse.Namespace) -> dict[str, lis
         train, test = spoilt[~out], spoilt[out]
         found.setdefault("none", []).append((accuracy(train, y[~out], test, y[out]), cosine(test, flat[out])))
         chosen: Iterable[Any] = settings(train.shape)
-        if arguments.blocks or arguments.test:
+        if arguments.blocks or arguments.missing or arguments.test:
             chosen = [({}, [("default", {})])]
         if arguments.blocks:
             chosen = [*chosen, ({"image_shape": image_shape}, [("image_shape", {})])]
+        if arguments.missing:
+            chosen = [*chosen, ({"missing_values": 255.0}, [("missing_values 255", {})])]
         for parameters, changes in chosen:
             cleaner = LowRankCleaner(**parameters).fit(train)
             for label, change in changes:
@@ -110,11 +112,13 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--folds", type=int, default=2, choices=range(1, 6), help="of five")
     parser.add_argument("--blocks", action="store_true", help="blocks instead of pixels")
+    parser.add_argument("--missing", action="store_true", help="a cleaner that is told of saturated pixels")
     parser.add_argument("--test", action="store_true", help="the test images, with the defaults")
     arguments = parser.parse_args()
     for name in arguments.sets:
-        columns = [run(name, share, arguments) for share in SHARES]
-        print(f"| {name} | " + " | ".join(f"{share:.0%}" for share in SHARES) + " |\n|---|" + "---|" * len(SHARES))
+        shares = MISSING_SHARES if arguments.missing else SHARES
+        columns = [run(name, share, arguments) for share in shares]
+        print(f"| {name} | " + " | ".join(f"{share:.0%}" for share in shares) + " |\n|---|" + "---|" * len(shares))
         for label in columns[0]:
             means = [np.mean(column[label], axis=0) for column in columns]
             print(f"| {label} | " + " | ".join(f"{100 * score:.1f} % ({cos:.3f})" for score, cos in means) + " |")

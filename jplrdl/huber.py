@@ -27,8 +27,8 @@ from . import _huber
 from ._parallel import run_chunks
 from ._validation import FloatArray, as_count, as_float_array, as_mask, as_nonnegative, as_positive, common_dtype
 
-# Enough rows for an efficient product, few enough for the second-level cache.
-_CHUNK_ROWS = 64
+# Enough rows for an efficient product even when most have left, few enough for chunks to share among threads.
+_CHUNK_ROWS = 128
 
 
 @dataclass(frozen=True)

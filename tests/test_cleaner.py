@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import jplrdl
-from jplrdl import LowRankCleaner, _rectangle, reference
+from jplrdl import LowRankCleaner, _rectangle, occlusion, reference
 from jplrdl.datasets import saturate_pixels
 from jplrdl.huber import huber_fit
 from jplrdl.occlusion import find_blocks, typical_steps
@@ -399,6 +399,27 @@ def test_blocks_are_found_and_nothing_else(covered):
     assert not find_blocks(X, SHAPE, typical_steps(X, SHAPE)).any()
     np.testing.assert_array_equal(found, find_blocks(spoilt, SHAPE, typical_steps(spoilt, SHAPE), n_jobs=2))
     np.testing.assert_array_equal(found, find_blocks(255 * spoilt, SHAPE, typical_steps(255 * spoilt, SHAPE)))
+
+
+@pytest.mark.parametrize(("top", "left", "sides"), [(8, 6, 4), (0, 6, 3), (0, 0, 2), (14, 11, 2)])
+def test_a_block_must_score_more_than_its_sides_are_long(covered, monkeypatch, top, left, sides):
+    X = covered[0].copy()
+    typical = typical_steps(X, SHAPE)
+    X[0].reshape(SHAPE)[top : top + 10, left : left + 9] += 1.0
+    rows, columns = (
+        np.minimum(s / np.minimum(s, 8).mean(), 8) - 1.5
+        for s in (np.abs(np.diff(X[0].reshape(SHAPE), axis=axis)) / typical[axis] for axis in (0, 1))
+    )
+    across, along = slice(left, left + 9), slice(top, top + 10)
+    pieces = [rows[i - 1, across] for i in (top, top + 10) if 0 < i < 24]
+    pieces += [columns[along, j - 1] for j in (left, left + 9) if 0 < j < 20]
+    assert len(pieces) == sides
+    scores = np.concatenate(pieces)
+    for factor, found in [(1 - 1e-9, True), (1 + 1e-9, False)]:
+        monkeypatch.setattr(occlusion, "SIGNIFICANT", factor * scores.sum() / np.sqrt(len(scores)))
+        block = find_blocks(X[:1], SHAPE, typical).reshape(SHAPE)
+        assert block.sum() == (90 if found else 0)
+        assert block[along, across].all() == found
 
 
 def test_blocks_are_left_out_of_the_fit(covered):
