@@ -9,12 +9,14 @@ from .robust_pca import RobustPCAResult, robust_pca
 
 if TYPE_CHECKING:
     from .classifier import JPLRDLClassifier
+    from .cleaner import LowRankCleaner
     from .selection import JPLRDLClassifierCV
 
 __all__ = [
     "CodingInfo",
     "JPLRDLClassifier",
     "JPLRDLClassifierCV",
+    "LowRankCleaner",
     "RobustPCAResult",
     "feature_sign_search",
     "laplacian",
@@ -27,7 +29,7 @@ __all__ = [
 ]
 
 # What needs scikit-learn is imported when it is first touched.
-_ESTIMATORS = {"JPLRDLClassifier": "classifier", "JPLRDLClassifierCV": "selection"}
+_ESTIMATORS = {"JPLRDLClassifier": "classifier", "JPLRDLClassifierCV": "selection", "LowRankCleaner": "cleaner"}
 
 
 def __getattr__(name: str) -> Any:

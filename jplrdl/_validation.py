@@ -101,6 +101,16 @@ def as_weights(value: Any, name: str, n_samples: int, dtype: type) -> FloatArray
     return weights
 
 
+def as_mask(value: Any, shape: tuple[int, ...], name: str = "mask") -> NDArray[np.bool_]:
+    """Booleans of one shape."""
+    mask = np.asarray(value)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"{name} must hold booleans, got dtype {mask.dtype}")
+    if mask.shape != shape:
+        raise ValueError(f"{name} must have the shape of X, {shape}, got {mask.shape}")
+    return mask
+
+
 def as_gram(value: Any, name: str = "gram") -> FloatArray:
     """A symmetric matrix."""
     gram = as_float_array(value, name, ndim=2)

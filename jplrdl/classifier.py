@@ -146,7 +146,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         lambda_sparse: float = 0.1,
         lambda_graph: float = 0.0005,
         lambda_rank: float = 0.1,
-        lambda_incoherence: float = 0.0001,
+        lambda_incoherence: float = 0.0005,
         lambda_projection: float = 0.1,
         lambda_energy: float = 0.0,
         solver: Literal["exact", "paper"] = "exact",
@@ -331,7 +331,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # An atom explains a sample and its negative alike, so blobs around the origin, scikit-learn's measure, are hard.
+        # An atom explains a sample and its negative alike: blobs around the origin, scikit-learn's measure, are hard.
         tags.classifier_tags.poor_score = True
         return tags
 

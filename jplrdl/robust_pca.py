@@ -1,4 +1,4 @@
-"""Robust PCA (eq3): a matrix as the sum of a low-rank and a sparse one, by inexact ALM."""
+"""Robust PCA (eq3): a matrix as the sum of a low-rank and a sparse one, by inexact ALM, entries missing or not."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import _alm
 from ._spectrum import largest_eigenvalue
-from ._validation import FloatArray, as_count, as_float_array, as_nonnegative, as_positive
+from ._validation import FloatArray, as_count, as_float_array, as_mask, as_nonnegative, as_positive, check_finite
 from .prox import prox_l1, shrink_spectrum, spectrum_workspace
 
 
@@ -22,13 +22,15 @@ class RobustPCAResult:
     Attributes
     ----------
     low_rank, sparse : ndarray of the shape of X
+        Sparse is zero where nothing was observed.
     rank : int
         Of low_rank.
     n_iter : int
     feasibility : float
-        ``|X - low_rank - sparse|_F / |X|_F``
+        ``|X - low_rank - sparse|_F / |X|_F`` over the observed entries.
     objective : float
-        ``|L|_* + eta |X - L|_1`` at L = low_rank: the value of a point that meets the constraint exactly.
+        ``|L|_* + eta |X - L|_1`` at L = low_rank, the second norm over the observed entries: the value of a point that
+        meets the constraint exactly.
     gap : float
         The objective minus a lower bound of the optimum, from the multiplier scaled into the dual's feasible set.
     converged : bool
@@ -48,6 +50,7 @@ class RobustPCAResult:
 def robust_pca(
     X: ArrayLike,
     *,
+    mask: ArrayLike | None = None,
     eta: float | None = None,
     mu: float | None = None,
     rho: float = 1.5,
@@ -59,11 +62,15 @@ def robust_pca(
     Inexact ALM: a nuclear and an l1 proximal map an iteration, the penalty mu growing by rho. A smaller rho takes
     more iterations and ends nearer to the optimum; `gap` tells how near.
 
+    With a mask the constraint holds on the observed entries alone, and L completes the others.
+
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
+    mask : array-like of bool of the shape of X, optional
+        True where X is observed; what X holds elsewhere, NaN too, is not looked at.
     eta : float > 0, optional
-        Weight of the sparse part; 1 / sqrt(max(X.shape)) by default.
+        Weight of the sparse part; 1 / sqrt(p max(X.shape)) by default, p being the share of the entries observed.
     mu : float > 0, optional
         First penalty; 1.25 / |X|_2 by default.
     rho : float >= 1
@@ -88,8 +95,25 @@ def robust_pca(
     >>> result.rank, bool(abs(result.low_rank - truth).max() < 1e-4)
     (2, True)
     """
-    x = np.ascontiguousarray(as_float_array(X, "X", ndim=2))
-    eta = 1 / math.sqrt(max(x.shape)) if eta is None else as_positive(eta, "eta")
+    result = decompose(X, mask=mask, eta=eta, mu=mu, rho=rho, tol=tol, max_iter=max_iter)
+    if not result.converged:
+        _warn(result)
+    return result
+
+
+def decompose(
+    X: ArrayLike,
+    *,
+    mask: ArrayLike | None = None,
+    eta: float | None = None,
+    mu: float | None = None,
+    rho: float = 1.5,
+    tol: float | None = None,
+    max_iter: int = 500,
+) -> RobustPCAResult:
+    """robust_pca without its warning, which threads must not give."""
+    x, missing = _observe(X, mask)
+    eta = default_eta(x.shape, None if missing is None else ~missing) if eta is None else as_positive(eta, "eta")
     tol = (1e-7 if x.dtype == np.float64 else 1e-5) if tol is None else as_nonnegative(tol, "tol")
     max_iter = as_count(max_iter, "max_iter")
     if as_positive(rho, "rho") < 1:
@@ -99,16 +123,38 @@ def robust_pca(
     if largest == 0:
         return RobustPCAResult(x.copy(), x.copy(), 0, 0, 0.0, 0.0, 0.0, True)
     # The problem scales with X; inside, its largest element is 1, so that no square over- or underflows.
-    result = _solve(x / x.dtype.type(largest), eta, None if mu is None else mu * largest, rho, tol, max_iter, largest)
-    if not result.converged:
-        _warn(result, tol)
-    return result
+    mu = None if mu is None else mu * largest
+    return _solve(x / x.dtype.type(largest), missing, eta, mu, rho, tol, max_iter, largest)
+
+
+def default_eta(shape: tuple[int, ...], mask: NDArray[np.bool_] | None = None) -> float:
+    """The weight of the sparse part that the theory of exact recovery gives: 1 / sqrt(p max(shape))."""
+    share = 1.0 if mask is None else float(mask.mean())
+    return 1 / math.sqrt(max(share * max(shape), 1.0))
+
+
+def _observe(X: ArrayLike, mask: ArrayLike | None) -> tuple[FloatArray, NDArray[np.bool_] | None]:
+    """X with zeros where it is not observed, and where that is; None if nowhere."""
+    x = np.ascontiguousarray(as_float_array(X, "X", ndim=2, finite=mask is None))
+    if mask is None:
+        return x, None
+    observed = as_mask(mask, x.shape)
+    x = np.where(observed, x, x.dtype.type(0))
+    check_finite(x, "X")
+    return x, None if observed.all() else ~observed
 
 
 def _solve(
-    x: FloatArray, eta: float, mu: float | None, rho: float, tol: float, max_iter: int, scale: float
+    x: FloatArray,
+    missing: NDArray[np.bool_] | None,
+    eta: float,
+    mu: float | None,
+    rho: float,
+    tol: float,
+    max_iter: int,
+    scale: float,
 ) -> RobustPCAResult:
-    """Inexact ALM on X / scale; the answer is scaled back."""
+    """Inexact ALM on X / scale, which is overwritten; the answer is scaled back."""
     norm, size = _spectral_norm(x), float(np.linalg.norm(x))
     mu = 1.25 / norm if mu is None else mu
     last_mu = 1e7 * mu
@@ -122,6 +168,9 @@ def _solve(
         singular, rank = shrink_spectrum(v, 1 / mu, low_rank, work)
         nuclear = float(singular.sum(dtype=np.float64))
         next_mu = min(rho * mu, last_mu)
+        if missing is not None:
+            # A free error takes all of X - L and leaves no multiplier: as if L had been observed there.
+            np.copyto(x, low_rank, where=missing)
         squared = _alm.step(x.ravel(), low_rank.ravel(), multiplier.ravel(), v.ravel(), eta, mu, next_mu)
         feasibility = math.sqrt(squared) / size
         mu = next_mu
@@ -146,12 +195,12 @@ def _spectral_norm(x: FloatArray) -> float:
     return math.sqrt(max(0.0, largest_eigenvalue(x)))
 
 
-def _warn(result: RobustPCAResult, tol: float) -> None:
+def _warn(result: RobustPCAResult) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     warnings.warn(
         f"robust_pca stopped after {result.n_iter} iterations at feasibility {result.feasibility:.3g}, "
-        f"above tol = {tol:.3g}; raise max_iter, rho or tol.",
+        "above tol; raise max_iter, rho or tol.",
         ConvergenceWarning,
         stacklevel=3,
     )

@@ -101,8 +101,11 @@ class JPLRDLClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         scores = np.array([[fold[tuple(candidate.values())] for fold in found] for candidate in params])
         means = scores.mean(axis=1)
         self.cv_results_ = {
-            "params": params, "mean_test_score": means, "std_test_score": scores.std(axis=1), "split_test_score": scores,
-        }  # fmt: skip
+            "params": params,
+            "mean_test_score": means,
+            "std_test_score": scores.std(axis=1),
+            "split_test_score": scores,
+        }
         if self.verbose:
             for candidate, mean in zip(params, means, strict=True):
                 told = ", ".join(f"{name} {value:g}" for name, value in candidate.items())

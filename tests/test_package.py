@@ -12,8 +12,9 @@ import pytest
 import jplrdl
 
 MODULES = [
-    "classification", "classifier", "coding", "datasets.corruption", "dictionary", "experiments.sparse_representation",
-    "graphs", "low_rank_dictionary", "paper", "problem", "projection", "prox", "robust_pca", "selection",
+    "classification", "classifier", "cleaner", "coding", "datasets.corruption", "dictionary",
+    "experiments.sparse_representation", "graphs", "huber", "low_rank_dictionary", "occlusion", "paper", "problem",
+    "projection", "prox", "robust_pca", "selection",
 ]
 
 

@@ -1,28 +1,9 @@
-/* Loops over memory, in C because only a C compiler can be asked for several versions of one function: wheels are built
-   for the oldest processor, whose narrow vectors would leave half of the memory's speed unused. Without fused
-   multiply-add all versions give the same bits. An output may be the input of the same index: nothing else overlaps. */
+/* Loops over memory, for the proximal maps. An output may be the input of the same index: nothing else overlaps. */
 
 #ifndef JPLRDL_LOOPS_H
 #define JPLRDL_LOOPS_H
 
-#include <stddef.h>
-
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__has_attribute) && !defined(__SANITIZE_ADDRESS__)
-#if __has_attribute(target_clones)
-#define JPLRDL_WIDEST __attribute__((target_clones("avx2", "default")))
-#endif
-#endif
-#ifndef JPLRDL_WIDEST
-#define JPLRDL_WIDEST
-#endif
-
-#if defined(__clang__)
-#define JPLRDL_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
-#define JPLRDL_INDEPENDENT _Pragma("GCC ivdep")
-#else
-#define JPLRDL_INDEPENDENT
-#endif
+#include "_vectors.h"
 
 /* shrink: out = sign(v) max(|v| - t, 0); true if v is not finite, for x - x is then not zero.
    add_squares: s += squares of eight rows.
