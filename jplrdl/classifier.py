@@ -148,7 +148,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         lambda_rank: float = 0.1,
         lambda_incoherence: float = 0.0005,
         lambda_projection: float = 0.1,
-        lambda_energy: float = 0.0,
+        lambda_energy: float = 1.0,
         solver: Literal["exact", "paper"] = "exact",
         lambda_error: float = 1.0,
         projection_step: float = 0.1,

@@ -12,7 +12,7 @@ import pytest
 import jplrdl
 
 MODULES = [
-    "classification", "classifier", "cleaner", "coding", "datasets.corruption", "dictionary",
+    "classification", "classifier", "cleaner", "coding", "datasets.corruption", "datasets.images", "dictionary",
     "experiments.sparse_representation", "graphs", "huber", "low_rank_dictionary", "occlusion", "paper", "problem",
     "projection", "prox", "robust_pca", "selection",
 ]
