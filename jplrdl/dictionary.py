@@ -21,6 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from ._spectrum import largest_eigenvalue
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
+_FLOORS = (0.1, 0.01)
+
 
 def initial_dictionary(
     Y: ArrayLike, y: ArrayLike, n_atoms: int | None = None, *, random_state: Any = None
@@ -107,8 +109,9 @@ def update_atoms(
 
     so Q gains lambda_rank N^-1 / 2. On the unit sphere d S d' = s - d (sI - S) d', concave for s >= the largest
     eigenvalue of S, lies below its tangent. What is left is linear in one atom with the others fixed: the minimum over
-    the sphere is a scaled vector. Atom after atom, `n_sweeps` times; the objective itself then decides whether the
-    result is taken, because N is kept away from singular.
+    the sphere is a scaled vector. Atom after atom, `n_sweeps` times. Where atoms are dependent, N is singular and would
+    hold them in their subspace: its eigenvalues are raised to a tenth of the largest. Then it bounds no more, and the
+    objective itself decides whether the result is taken; if not, they are raised less.
 
     Parameters
     ----------
@@ -138,12 +141,15 @@ def update_atoms(
     if ceiling is None:
         ceiling = largest_eigenvalue(rest) if weight > 0 else 0.0
     best, lowest = D, atoms_objective(D, Q, C, rest, lambda_incoherence, lambda_rank)
+    floors = iter(_FLOORS)
+    floor = next(floors)
     for _ in range(as_count(n_sweeps, "n_sweeps", least=0)):
-        candidate = _sweep(best, Q, C, rest, weight, rank_weight, ceiling)
+        candidate = _sweep(best, Q, C, rest, weight, rank_weight, ceiling, floor)
         value = atoms_objective(candidate, Q, C, rest, lambda_incoherence, lambda_rank)
-        if not value < lowest:
+        if value < lowest:
+            best, lowest = candidate, value
+        elif rank_weight == 0 or (floor := next(floors, 0.0)) == 0:
             break
-        best, lowest = candidate, value
     return best.copy()
 
 
@@ -161,13 +167,19 @@ def atoms_objective(
 
 
 def _sweep(
-    D: FloatArray, Q: FloatArray, C: FloatArray, rest: FloatArray, weight: float, rank_weight: float, ceiling: float
+    D: FloatArray,
+    Q: FloatArray,
+    C: FloatArray,
+    rest: FloatArray,
+    weight: float,
+    rank_weight: float,
+    ceiling: float,
+    floor: float,
 ) -> FloatArray:
     D, dtype = D.copy(), D.dtype.type
     if rank_weight > 0:
         values, vectors = np.linalg.eigh(D @ D.T)
-        least = values[-1] * np.sqrt(np.finfo(D.dtype).eps)
-        inverse = (vectors / np.sqrt(np.maximum(values, least))) @ vectors.T
+        inverse = (vectors / np.maximum(np.sqrt(values.clip(min=0)), floor * np.sqrt(values[-1]))) @ vectors.T
         Q = Q + dtype(rank_weight / 2) * inverse
     pull = C
     if weight > 0:

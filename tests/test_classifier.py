@@ -1,5 +1,8 @@
 """The estimator: scikit-learn's conventions, a monotone objective, and residuals as eq25 says."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -133,6 +136,17 @@ def test_a_projection_not_learned_stays(digits):
     assert "projection" not in last.history_["block"]
 
 
+def test_samples_fill_up_in_an_order_of_their_own(digits):
+    X, y = digits[0][:60], digits[1][:60]
+
+    def atoms(seed):
+        return small(max_iter=0, n_atoms=30, random_state=seed).fit(X, y).components_
+
+    np.testing.assert_array_equal(atoms(3), atoms(3))
+    np.testing.assert_array_equal(atoms(None), atoms(None))
+    assert not np.array_equal(atoms(3), atoms(4))
+
+
 def test_threads_do_not_change_the_result(digits):
     one, two = small(n_jobs=1).fit(*digits[:2]), small(n_jobs=2).fit(*digits[:2])
     np.testing.assert_array_equal(one.decision_function(digits[2]), two.decision_function(digits[2]))
@@ -207,3 +221,27 @@ def test_residuals_of_a_class_without_a_part():
         np.array([[1.0, 0.0]]), np.eye(2), np.array([[1.0, 0.0]]), np.array([0, 1]), np.zeros((2, 2)), normalized=True
     )
     np.testing.assert_array_equal(e, [[0.0, 1.0]])
+
+
+def test_many_features_need_a_few_copies_of_them():
+    # 100,000 features: a square matrix of them would take 40 GB, and 300 samples take 114 MB.
+    code = """
+import resource
+import numpy as np
+from jplrdl import JPLRDLClassifier
+
+rng = np.random.default_rng(0)
+JPLRDLClassifier(2, max_iter=1).fit(rng.random((20, 10)), np.repeat([0, 1], 10))
+X, y = rng.random((30, 100_000), dtype=np.float32), np.repeat(np.arange(30), 10)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+X = X[y]
+X += rng.random(X.shape, dtype=np.float32) / 10
+model = JPLRDLClassifier(100, max_iter=1).fit(X, y)
+grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(grown / X.nbytes, model.score(X[::10], y[::10]))
+"""
+    pytest.importorskip("resource")
+    out = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True).stdout
+    copies, score = map(float, out.split())
+    assert copies < 6
+    assert score == 1

@@ -244,7 +244,7 @@ def test_the_estimator_learns_to_read_with_it(digits, dtype):
     assert model.components_.dtype == model.projection_.dtype == model.codes_.dtype == dtype
     np.testing.assert_allclose(model.projection_.T @ model.projection_, np.eye(25), atol=1e3 * np.finfo(dtype).eps)
     history = model.history_
-    assert len(history["block"]) == len(history["objective"]) == 1 + 3 * 3
+    assert len(history["block"]) == len(history["objective"]) == 2 + 3 * 3
     assert len(history["algorithm1"]) == len(history["projection_change"]) == 3
     for block in history["algorithm1"]:
         assert [violations.shape[1] for violations in block] == [3] * 10

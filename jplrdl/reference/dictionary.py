@@ -57,10 +57,11 @@ def update_atoms(
     D, Q, C, rest = (np.asarray(array) for array in (atoms, quadratic, linear, others))
     s = np.linalg.norm(rest, 2) ** 2 if ceiling is None else ceiling
     value = atoms_objective(D, Q, C, rest, lambda_incoherence, lambda_rank)
+    floors = [0.1, 0.01]
     for _ in range(n_sweeps):
-        # |D|_* <= tr(N^-1 DD') / 2 + tr(N) / 2 with N = (DD')^1/2, kept away from singular
+        # |D|_* <= tr(N^-1 DD') / 2 + tr(N) / 2 with N = (DD')^1/2, kept away from singular, less so where that rises
         values, U = np.linalg.eigh(D @ D.T)
-        roots = np.sqrt(np.maximum(values, values[-1] * np.sqrt(np.finfo(D.dtype).eps)))
+        roots = np.maximum(np.sqrt(values.clip(min=0)), floors[0] * np.sqrt(values[-1]))
         majorant = Q + lambda_rank / 2 * (U / roots) @ U.T
         pull = C + 2 * lambda_incoherence * D @ (s * np.eye(D.shape[1]) - rest.T @ rest)
         candidate = D.copy()
@@ -69,9 +70,10 @@ def update_atoms(
             if np.linalg.norm(w) > 0:
                 candidate[k] = w / np.linalg.norm(w)
         lower = atoms_objective(candidate, Q, C, rest, lambda_incoherence, lambda_rank)
-        if not lower < value:
+        if lower < value:
+            D, value = candidate, lower
+        elif lambda_rank == 0 or not (floors := floors[1:]):
             break
-        D, value = candidate, lower
     return D
 
 
