@@ -1,13 +1,14 @@
-"""The demo does what it prints, and its classifier keeps scikit-learn's conventions."""
+"""The demo does what it prints, and its rival keeps scikit-learn's conventions."""
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from jplrdl import reference
-from jplrdl.datasets import saturate_pixels
-from jplrdl.experiments import SparseRepresentationClassifier
+from jplrdl import JPLRDLClassifier, LowRankCleaner, reference
+from jplrdl.datasets import choose_training, saturate_pixels
+from jplrdl.experiments import SparseRepresentationClassifier, demo, demo_picture
 from jplrdl.experiments.cli import main
 
 
@@ -43,15 +44,81 @@ def test_pixels_are_saturated_exactly(rng):
         saturate_pixels(X, 1.5)
 
 
-def test_demo_prints_a_table_and_saves_a_picture(tmp_path, capsys):
+def test_demo_prints_a_table_and_saves_a_picture(tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib", reason="the picture needs the experiments extra")
+    choose = demo.choose
+
+    def choose_blindly(data, n_jobs):
+        return choose(data._replace(test=None, y_test=None), n_jobs)
+
+    # Parameters are chosen without a look at the test images.
+    monkeypatch.setattr(demo, "choose", choose_blindly)
+    monkeypatch.setattr(demo, "SHARES", (0.2,))
+    monkeypatch.setattr(demo, "N_FOLDS", 2)
     picture = tmp_path / "demo.png"
     assert main(["demo", "--out", str(picture)]) == 0
-    printed = capsys.readouterr().out
-    rows = {line[:18].strip(): line.split() for line in printed.splitlines()}
-    robust, plain = rows["SRC + error atoms"], rows["SRC"]
-    assert float(robust[-3]) > 90 > float(plain[-3])
     assert picture.read_bytes().startswith(b"\x89PNG")
+    lines = capsys.readouterr().out.splitlines()[-8:-2]
+    table = {line[:18].strip(): [float(cell) for cell in line[18:].split()] for line in lines}
+    assert set(table) == {"1-NN", "linear SVM", "SRC", "SRC + error atoms", "JP-LRDL", "cleaner + JP-LRDL"}
+    clean, white, white_in_all, fit, predict = (
+        {name: cells[column] for name, cells in table.items()} for column in range(5)
+    )
+    assert min(clean["JP-LRDL"], clean["SRC"], clean["linear SVM"]) > 85
+    assert white["SRC + error atoms"] > 85 > white["SRC"] > white_in_all["SRC"]
+    assert white["JP-LRDL"] > white_in_all["JP-LRDL"] > 45
+    assert table["cleaner + JP-LRDL"][:3] != table["JP-LRDL"][:3]
+    assert fit["JP-LRDL"] > 0
+    assert predict["JP-LRDL"] > 0
+
+    X, y = load_digits(return_X_y=True)
+    train, corrupted = choose_training(y, 20, seed=0), saturate_pixels(X, 0.2, value=16, random_state=0)
+    for printed, learned, seen in ((clean, X, X), (white, X, corrupted), (white_in_all, corrupted, corrupted)):
+        distances = np.linalg.norm(seen[~train][:, None] - learned[train], axis=2)
+        expected = 100 * np.mean(y[train][distances.argmin(axis=1)] == y[~train])
+        assert printed["1-NN"] == pytest.approx(expected, abs=0.2)
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    X, y = load_digits(return_X_y=True)
+    return make_pipeline(LowRankCleaner(), JPLRDLClassifier(20, n_atoms=5, max_iter=2)).fit(X[:100], y[:100])
+
+
+def test_the_picture_marks_what_is_wrong(tmp_path, monkeypatch, pipeline):
+    figure = pytest.importorskip("matplotlib.figure", reason="the picture needs the experiments extra")
+    X, y = load_digits(return_X_y=True)
+    drawn = []
+    monkeypatch.setattr(figure.Figure, "savefig", lambda self, *_, **__: drawn.append(self))
+    # Images of fours are called fives, and fives fours.
+    images = X[[100 + np.flatnonzero(y[100:] == digit)[0] for digit in (0, 1, 2, 3, 5, 4, 6, 7, 8, 9)]]
+    demo_picture.draw(tmp_path / "unused.png", pipeline, images, np.arange(10), 0.0)
+    axes = drawn[0].axes
+    right = pipeline.predict(images) == np.arange(10)
+    assert not right[4]
+    assert right.any()
+    for digit, guess, axis in zip(range(10), pipeline.predict(images), axes[-10:], strict=True):
+        assert axis.get_xlabel() == (f"{guess}" if right[digit] else f"{guess}, not {digit}")
+        assert axis.xaxis.label.get_color() == ("k" if right[digit] else "r")
+    line = axes[0].lines[0].get_ydata()
+    objective = np.array(pipeline[-1].history_["objective"])
+    np.testing.assert_allclose(line, objective[:-1] - objective[-1])
+    assert (np.diff(line) <= 0).all()
+    mosaic, classifier = axes[1].images[0].get_array(), pipeline[-1]
+    for digit, atom in ((0, 0), (3, 4), (9, 2)):
+        tile = mosaic[9 * digit + 1 : 9 * digit + 9, 9 * atom + 1 : 9 * atom + 9].ravel()
+        pixels = classifier.projection_ @ classifier.components_[classifier.atom_labels_ == digit][atom]
+        np.testing.assert_allclose(tile * np.sign(tile @ pixels), pixels / abs(pixels).max(), atol=1e-12)
+
+
+def test_atoms_of_the_class_found_explain_an_image(pipeline):
+    X, _ = load_digits(return_X_y=True)
+    classifier, images = pipeline[-1], X[200:203]
+    explained = demo_picture.explained(classifier, images, [3, 1, 4])
+    for image, label, found in zip(classifier.transform(images), [3, 1, 4], explained, strict=True):
+        own = np.flatnonzero(classifier.atom_labels_ == label)
+        expected = sum(image[k] * classifier.projection_ @ classifier.components_[k] for k in own)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_the_command_explains_itself(capsys):
