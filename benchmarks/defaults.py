@@ -20,16 +20,15 @@ from sklearn.model_selection import StratifiedKFold
 from jplrdl import JPLRDLClassifier
 from jplrdl.datasets import choose_training, load_images, saturate_pixels
 
-# Each list is one fit for the parameters that learning needs; those of prediction change after the fit.
 LEARNING: list[dict[str, Any]] = [
     {}, {"max_iter": 0}, {"max_iter": 3},
-    {"lambda_sparse": 0.05}, {"lambda_sparse": 0.2},
+    {"lambda_sparse": 0.02}, {"lambda_sparse": 0.2},
     {"lambda_graph": 0.0}, {"lambda_graph": 0.002},
-    {"lambda_rank": 0.0}, {"lambda_rank": 0.3},
-    {"lambda_incoherence": 0.0}, {"lambda_incoherence": 0.005},
+    {"lambda_rank": 0.0}, {"lambda_rank": 0.1},
+    {"lambda_incoherence": 0.0}, {"lambda_incoherence": 0.001},
 ]  # fmt: skip
 PREDICTION: list[dict[str, Any]] = [
-    {"code_penalty": 0.003}, {"code_penalty": 0.03}, {"code_ridge": 0.01}, {"code_ridge": 0.1},
+    {"code_penalty": 0.003}, {"code_penalty": 0.03}, {"code_ridge": 0.03}, {"code_ridge": 0.3},
     {"mean_weight": 0.1}, {"residual": "paper"},
 ]  # fmt: skip
 PROJECTION: list[dict[str, Any]] = [

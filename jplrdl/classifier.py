@@ -143,10 +143,10 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         n_components: float = 0.3,
         n_atoms: int | None = None,
         *,
-        lambda_sparse: float = 0.1,
+        lambda_sparse: float = 0.08,
         lambda_graph: float = 0.0005,
-        lambda_rank: float = 0.1,
-        lambda_incoherence: float = 0.0005,
+        lambda_rank: float = 0.03,
+        lambda_incoherence: float = 1e-5,
         lambda_projection: float = 0.1,
         lambda_energy: float = 1.0,
         solver: Literal["exact", "paper"] = "exact",
@@ -162,7 +162,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         max_iter: int = 10,
         tol: float = 1e-4,
         code_penalty: float = 0.01,
-        code_ridge: float = 0.03,
+        code_ridge: float = 0.003,
         mean_weight: float = 0.0,
         residual: Literal["paper", "normalized"] = "normalized",
         n_jobs: int | None = None,
@@ -327,6 +327,9 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         """
         residuals = self._residuals(X)
         likely = np.exp(10 * (residuals.min(axis=1, keepdims=True) - residuals))
+        # Two residuals so near that both come to 1 here: the smaller, which decides, stays ahead.
+        np.minimum(likely, 1 - np.finfo(likely.dtype).epsneg, out=likely)
+        likely[np.arange(len(likely)), residuals.argmin(axis=1)] = 1
         return likely / likely.sum(axis=1, keepdims=True)
 
     def __sklearn_tags__(self) -> Any:

@@ -70,9 +70,9 @@ class JPLRDLClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         self,
         estimator: JPLRDLClassifier | None = None,
         *,
-        lambda_sparse: Sequence[float] | None = (0.05, 0.1, 0.2),
+        lambda_sparse: Sequence[float] | None = (0.03, 0.08, 0.2),
         lambda_graph: Sequence[float] | None = (0.0005, 0.002),
-        code_penalty: Sequence[float] | None = (0.003, 0.01, 0.03),
+        code_penalty: Sequence[float] | None = (0.001, 0.01, 0.03),
         mean_weight: Sequence[float] | None = (0.0, 0.1),
         cv: Any = 5,
         n_jobs: int | None = None,
@@ -162,7 +162,7 @@ def _fold_scores(
     model: JPLRDLClassifier, grids: dict[str, list[float]], X: Any, y: Any, X_test: Any, y_test: Any
 ) -> dict[tuple[float, ...], float]:
     """The accuracy of every candidate on one fold."""
-    scores = {}
+    scores: dict[tuple[float, ...], float] = {}
     problem = model._pose(X, y)
     for lambda_graph in grids["lambda_graph"]:
         last: Solver | None = None

@@ -77,7 +77,7 @@ def test_decision_follows_its_definition(fitted, digits, residual, mean_weight):
     model = clone(fitted).fit(*digits[:2]).set_params(residual=residual, mean_weight=mean_weight)
     X = digits[2][:7]
     Y, codes = model.project(X), model.transform(X)
-    np.testing.assert_allclose(codes, jplrdl.sparse_encode(Y, model.components_, 0.01, shift=0.03), atol=1e-10)
+    np.testing.assert_allclose(codes, jplrdl.sparse_encode(Y, model.components_, 0.01, shift=0.003), atol=1e-10)
     for y, a, scores in zip(Y, codes, model.decision_function(X), strict=True):
         for label in range(10):
             own = model.atom_labels_ == label

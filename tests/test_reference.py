@@ -1,5 +1,7 @@
 """The whole fit, kernels against plain NumPy: the same objective after every block, the same decisions."""
 
+import inspect
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -11,6 +13,14 @@ WEIGHTS = {
     "lambda_sparse": 0.02, "lambda_graph": 0.005, "lambda_rank": 0.1, "lambda_incoherence": 0.001,
     "lambda_projection": 0.1, "lambda_energy": 0.0,
 }  # fmt: skip
+
+
+def test_defaults_are_the_same():
+    ours = JPLRDLClassifier().get_params()
+    for function in (reference.fit, reference.predict):
+        for name, parameter in inspect.signature(function).parameters.items():
+            if parameter.default is not inspect.Parameter.empty:
+                assert ours[name] == parameter.default, name
 
 
 @pytest.mark.parametrize(
