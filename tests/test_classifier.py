@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -41,14 +41,21 @@ def test_estimator_conventions(estimator, check):
 
 
 @pytest.mark.parametrize(("dtype", "rise"), [(np.float64, 1e-9), (np.float32, 1e-5)])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("load", [load_digits, load_wine, load_breast_cancer])
 @pytest.mark.parametrize(
-    "changes", [{}, {"lambda_incoherence": 0.1, "lambda_rank": 1.0}, {"lambda_energy": 3.0, "lambda_graph": 0.1}]
+    "changes",
+    [
+        {},
+        {"lambda_incoherence": 0.1, "lambda_rank": 1.0, "lambda_energy": 0.0},
+        {"lambda_energy": 3.0, "lambda_graph": 0.1, "n_atoms": 30},
+    ],
 )
-def test_the_objective_never_rises(digits, dtype, rise, seed, changes):
-    order = np.random.default_rng(seed).permutation(150)
-    X, y = digits[0][order[:80]].astype(dtype), digits[1][order[:80]]
-    model = small(max_iter=4, tol=0.0, **changes).fit(X, y)
+def test_the_objective_never_rises(load, dtype, rise, seed, changes):
+    X, y = load(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(X))[:80]
+    X, y = X[order].astype(dtype), y[order]
+    model = small(n_components=0.3, max_iter=4, tol=0.0, **changes).fit(X, y)
     values = np.array(model.history_["objective"])
     assert len(values) == 2 + 3 * 4
     assert np.max(np.diff(values) / np.abs(values[:-1])) <= rise

@@ -29,7 +29,7 @@ def split(name, n_per_class, seed=0):
 @pytest.mark.parametrize("solver", ["exact", "paper"])
 def test_objects_from_ten_views(solver):
     X, y, train = split("coil20", 10)
-    model = JPLRDLClassifier(0.3, solver=solver).fit(X[train], y[train])
+    model = JPLRDLClassifier(0.3, solver=solver, max_iter=10 if solver == "exact" else 2).fit(X[train], y[train])
     assert model.score(X[~train], y[~train]) > (0.88 if solver == "exact" else 0.75)
     if solver == "exact":
         assert np.max(np.diff(model.history_["objective"]) / model.history_["objective"][:-1]) <= 1e-9
