@@ -108,7 +108,7 @@ def coefficient_graph(split: Split) -> Iterator[tuple[str, float]]:
     yield "smallest eigenvalue of L^c", np.linalg.eigvalsh(L)[0]
     yield "samples of 200 with L^c_pp < 0", np.sum(L.diagonal() < 0)
     yield "accuracy, shifted", split.accuracy(split.fit())
-    with mock.patch("jplrdl.classifier.shifted_laplacian", lambda W: jplrdl.laplacian(W, signed=True)):
+    with mock.patch("jplrdl.problem.shifted_laplacian", lambda W: jplrdl.laplacian(W, signed=True)):
         yield "accuracy, absolute degrees", split.accuracy(split.fit())
 
 

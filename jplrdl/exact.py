@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
 
 from ._spectrum import largest_eigenvalue, top_eigenvalue
 from ._validation import FloatArray
 from .dictionary import update_atoms
-from .objective import Labels, Weights
 from .projection import update_projection
 from .solver import Solver
 
@@ -15,20 +14,16 @@ from .solver import Solver
 class ExactSolver(Solver):
     """Codes, atoms and projection that never raise the objective. Parameters and attributes are those of Solver."""
 
-    def __init__(
-        self,
-        X: FloatArray,
-        labels: Labels,
-        projection: FloatArray,
-        n_atoms: int | None,
-        graph: Any,
-        projection_graph: Any,
-        weights: Weights,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(X, labels, projection, n_atoms, graph, projection_graph, weights, random_state)
-        self.quadratic = (2 - weights.energy) * (X.T @ X) + weights.projection * (X.T @ (projection_graph @ X))
-        self.ceiling = top_eigenvalue(self.quadratic)
+    @cached_property
+    def quadratic(self) -> FloatArray:
+        """M of the projection's problem, tr(P'MP) - 2 tr(P'B)."""
+        X, w = self.X, self.weights
+        return (2 - w.energy) * (X.T @ X) + w.projection * (X.T @ (self.projection_graph @ X))
+
+    @cached_property
+    def ceiling(self) -> float:
+        """The largest eigenvalue of M."""
+        return top_eigenvalue(self.quadratic)
 
     def update_dictionary(self) -> None:
         """The atoms of each class in turn."""

@@ -15,7 +15,6 @@ from scipy.linalg import eigh, polar
 
 from ._validation import FloatArray, as_float_array, as_nonnegative
 from .low_rank_dictionary import low_rank_atoms
-from .objective import Labels, Weights
 from .solver import Solver
 
 
@@ -37,23 +36,11 @@ class PaperSolver(Solver):
         root mean square distance between the columns of P before and after it.
     """
 
-    def __init__(
-        self,
-        X: FloatArray,
-        labels: Labels,
-        projection: FloatArray,
-        n_atoms: int | None,
-        graph: Any,
-        projection_graph: Any,
-        weights: Weights,
-        random_state: Any = None,
-        *,
-        lambda_error: float = 1.0,
-        projection_step: float = 0.1,
-    ) -> None:
-        super().__init__(X, labels, projection, n_atoms, graph, projection_graph, weights, random_state)
+    def __init__(self, *state: Any, lambda_error: float = 1.0, projection_step: float = 0.1) -> None:
+        super().__init__(*state)
         self.lambda_error, self.projection_step = lambda_error, projection_step
-        self.penalty = weights.projection * (X.T @ (projection_graph @ X)) - weights.energy * (X.T @ X)
+        X, w = self.X, self.weights
+        self.penalty = w.projection * (X.T @ (self.projection_graph @ X)) - w.energy * (X.T @ X)
         self.history |= {"algorithm1": [], "projection_change": []}
 
     def update_dictionary(self) -> None:
