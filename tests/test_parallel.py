@@ -118,10 +118,12 @@ def test_works_after_fork(unit_rows):
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child process on Windows")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_interrupts_within_a_second(n_jobs):
+    # A shell may start the tests in the background with SIGINT ignored, which the child would inherit.
     script = textwrap.dedent(f"""
-        import time
+        import signal, time
         import numpy as np
         import jplrdl
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         rng = np.random.default_rng(0)
         X, D = rng.standard_normal((100_000, 200)), rng.standard_normal((600, 200))
         jplrdl.sparse_encode(X[:10], D, 5.0, n_jobs={n_jobs})
