@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative, as_positive
+from .classification import unit_rows
 from .prox import prox_l1, prox_l21, prox_nuclear
 
 
@@ -133,10 +134,11 @@ def low_rank_atoms(
     for _ in range(as_count(max_iter, "max_iter")):
         Z = prox_l1(A + T3 / mu, sparse / mu)
         A = np.linalg.solve(D @ D.T + identity, ((y - E + T1 / mu) @ D.T + Z - T3 / mu).T).T
-        J = _unit_rows(prox_nuclear(D + T2 / mu, rank / mu)[0])
+        J = unit_rows(prox_nuclear(D + T2 / mu, rank / mu)[0])
         quadratic = (2 / mu + 1) * (A.T @ A) + identity
         linear = A.T @ ((2 / mu) * (y - R) + y - E + T1 / mu) + J - T2 / mu
-        D = _unit_rows(diagonal_sylvester(quadratic, (2 * incoherence / mu) * spread, linear), D)
+        solution = diagonal_sylvester(quadratic, (2 * incoherence / mu) * spread, linear)
+        D = np.where(solution.any(axis=1, keepdims=True), unit_rows(solution), D)
         left = y - A @ D
         E = prox_l21(left + T1 / mu, error / mu, axis=1)
         left, apart, unequal = left - E, D - J, A - Z
@@ -152,13 +154,6 @@ def diagonal_sylvester(Q: FloatArray, values: FloatArray, C: FloatArray) -> Floa
     """The D with QD + D diag(values) = C, for a symmetric Q: a division in the eigenvectors of Q."""
     q, U = np.linalg.eigh(Q)
     return U @ ((U.T @ C) / (q[:, None] + values))
-
-
-def _unit_rows(A: FloatArray, otherwise: FloatArray | None = None) -> FloatArray:
-    """Rows of unit length; a row of zeros becomes that of `otherwise`, or stays."""
-    lengths = np.linalg.norm(A, axis=1, keepdims=True)
-    rows = A / np.where(lengths > 0, lengths, 1)
-    return rows if otherwise is None else np.where(lengths > 0, rows, otherwise)
 
 
 def _longest(A: FloatArray) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ from ._parallel import run_chunks
 from ._validation import FloatArray
 from .graphs import laplacian, shifted_laplacian, signed_knn_graph
 from .projection import initial_projection, span_basis
-from .robust_pca import robust_pca
+from .robust_pca import decompose
 
 
 @dataclass(frozen=True)
@@ -90,17 +89,13 @@ def pose_problem(
 
 def low_rank_parts(X: FloatArray, labels: NDArray[Any], *, n_jobs: int | None = None) -> FloatArray:
     """The low-rank part of each class's samples (eq3), class by class, in threads; a single sample stays as it is."""
-    from sklearn.exceptions import ConvergenceWarning
-
     found = X.copy()
     classes = np.flatnonzero(np.bincount(labels) > 1)
 
     def separate(chunk: slice) -> None:
         for label in classes[chunk]:
-            found[labels == label] = robust_pca(X[labels == label]).low_rank
+            # Converged or not: a part that is not quite feasible is as good a place to look for neighbours.
+            found[labels == label] = decompose(X[labels == label]).low_rank
 
-    # A part that is not quite feasible is as good a place to look for neighbours.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        run_chunks(separate, len(classes), 1, n_jobs)
+    run_chunks(separate, len(classes), 1, n_jobs)
     return found
