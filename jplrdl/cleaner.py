@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._parallel import run_chunks
 from ._validation import FloatArray
 from .huber import huber_fit
-from .occlusion import find_blocks, typical_steps
+from .occlusion import Steps, find_blocks, typical_steps
+from .persistence import Field, Saved, require
 from .robust_pca import RobustPCAResult, decompose, default_eta
 
 # Weight of the errors by default, in units of robust PCA's own default; see docs/cleaner.md.
@@ -29,7 +30,7 @@ _ETA = 1.1
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
-class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class LowRankCleaner(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Images as combinations of low-rank training images, their corrupted pixels left out.
 
     Training images X become the low-rank part L of robust PCA (eq3): min |L|_* + eta |E|_1 subject to X = L + E. A new
@@ -113,6 +114,19 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+
+    _saved_arrays: ClassVar[dict[str, Field]] = {
+        "low_rank_": Field(("samples", "features")),
+        "sparse_": Field(("samples", "features")),
+        "basis_": Field(("rank", "features")),
+        "singular_values_": Field(("rank",)),
+        "blocks_": Field(("samples", "features"), "mask", optional=True),
+        "_steps_between_rows": Field(("height - 1", "width"), "double", optional=True),
+        "_steps_between_columns": Field(("height", "width - 1"), "double", optional=True),
+        "classes_": Field(("classes",), "label", optional=True),
+        "feature_names_in_": Field(("features",), "name", optional=True),
+    }
+    _saved_facts: ClassVar[dict[str, type]] = {"n_iter_": int, "scale_": float}
 
     def __init__(
         self,
@@ -260,8 +274,9 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"got {self.image_shape!r}"
             )
         if reset:
-            self._typical_steps = typical_steps(X, shape, mask)
-        blocks = find_blocks(X, shape, self._typical_steps, mask=mask, n_jobs=self.n_jobs)
+            self._steps_between_rows, self._steps_between_columns = typical_steps(X, shape, mask)
+        typical = Steps(self._steps_between_rows, self._steps_between_columns)
+        blocks = find_blocks(X, shape, typical, mask=mask, n_jobs=self.n_jobs)
         if reset:
             self.blocks_ = blocks
         return ~blocks if mask is None else mask & ~blocks
@@ -292,6 +307,16 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 stacklevel=4,
             )
         return y @ basis
+
+    def _complete(self) -> None:
+        self.n_features_in_ = self.low_rank_.shape[1]
+        require(self.low_rank_.size > 0, "low_rank_ must not be empty")
+        require((self.singular_values_ > 0).all(), "singular_values_ must be > 0")
+        require(0 <= self.scale_ < math.inf, "scale_ must be finite and >= 0")
+        if self.image_shape is not None:
+            height, width = self.image_shape
+            steps = self._steps_between_rows.shape, self._steps_between_columns.shape
+            require(steps == ((height - 1, width), (height, width - 1)), "image_shape must fit the steps")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
