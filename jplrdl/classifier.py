@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._parallel import run_chunks
+from ._transaction import all_or_nothing
 from ._validation import FloatArray, as_gram
 from .classification import class_residuals, unit_rows
 from .coding import CodingInfo, gram_matrix, sparse_encode, warn_unless_converged
@@ -70,7 +72,8 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     max_iter : int
         Rounds of codes, dictionary and projection; 0 keeps the first projection and dictionary.
     tol : float
-        Relative change of the objective in a round below which the fit ends.
+        Relative change of the objective in a round below which the fit ends; a ConvergenceWarning tells if it does not
+        come to that. 0 asks for no convergence, but for `max_iter` rounds.
     code_penalty, code_ridge : float >= 0
         Weights of the l1 and of the squared l2 norm of a new sample's code. Used by prediction only: may be changed
         after the fit, as may the next two.
@@ -102,6 +105,10 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         "block", "objective" and every term, at the start and after every block; what the solver "paper" adds is told
         by jplrdl.paper.PaperSolver.
     n_iter_ : int
+    change_ : float
+        Relative change of the objective in the last round; infinite without any.
+    converged_ : bool
+        Is it below `tol`?
     classes_ : ndarray
 
     Examples
@@ -152,7 +159,9 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         "_gram": Field(("atoms", "atoms")),
         "feature_names_in_": Field(("features",), "name", optional=True),
     }
-    _saved_facts: ClassVar[dict[str, type]] = {"n_iter_": int, "history_": dict}
+    _saved_facts: ClassVar[dict[str, type]] = {
+        "n_iter_": int, "change_": float, "converged_": bool, "history_": dict
+    }  # fmt: skip
 
     def __init__(
         self,
@@ -176,7 +185,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         n_neighbors_other: int | None = None,
         kernel_width: float = 1.0,
         max_iter: int = 10,
-        tol: float = 1e-4,
+        tol: float = 0.0,
         code_penalty: float = 0.01,
         code_ridge: float = 0.003,
         mean_weight: float = 0.0,
@@ -225,7 +234,8 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         y : array-like of shape (n_samples,)
             Labels of any kind, at least two.
         """
-        self._solve(self._pose(X, y))
+        with all_or_nothing(self):
+            self._solve(self._pose(X, y))
         return self
 
     def _pose(self, X: Any, y: Any) -> Problem:
@@ -249,7 +259,8 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         )  # fmt: skip
         if start is not None:
             solver.go_on_from(start)
-        self.n_iter_ = self._iterate(solver)
+        self.n_iter_, self.change_ = self._iterate(solver)
+        self.converged_ = self.change_ <= self.tol
         self.projection_ = problem.basis @ solver.P
         self.components_, self.codes_ = solver.D, solver.codes
         self.atom_labels_ = self.classes_[solver.atom_labels]
@@ -270,17 +281,29 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if dimension > rank:
             warnings.warn(
                 f"n_components = {wanted} asks for {dimension} dimensions, more than the rank of X; {rank} are used.",
-                stacklevel=4,
+                stacklevel=5,
             )
         return min(dimension, rank)
 
-    def _iterate(self, solver: Solver) -> int:
-        """Rounds of the three blocks, until little changes, and the codes of what was found; returns how many."""
-        done = self._rounds(solver)
-        solver.update_codes()
-        return done
+    def _iterate(self, solver: Solver) -> tuple[int, float]:
+        """Rounds of the three blocks, until little changes, and the codes of what was found.
 
-    def _rounds(self, solver: Solver) -> int:
+        Returns how many, and by how much the last has changed the objective.
+        """
+        done, change = self._rounds(solver)
+        if self.tol > 0 and change > self.tol and done == self.max_iter:
+            warnings.warn(
+                f"JPLRDLClassifier stopped after max_iter = {done} rounds, the last of which changed the objective by "
+                f"{change:.3g} of it, more than tol = {self.tol:.3g}; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        solver.update_codes()
+        self._tell_of_codes(solver.coding)
+        return done, change
+
+    def _rounds(self, solver: Solver) -> tuple[int, float]:
+        change = np.inf
         for iteration in range(1, self.max_iter + 1):
             began, before = time.perf_counter(), solver.history["objective"][-1]
             solver.update_codes()
@@ -288,6 +311,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             if self.learn_projection:
                 solver.update_projection()
             value = solver.history["objective"][-1]
+            change = abs(before - value) / (abs(value) or 1)
             if self.verbose:
                 nonzeros, ranks = np.count_nonzero(solver.codes) / len(solver.codes), solver.ranks()
                 print(
@@ -295,10 +319,19 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                     f"{nonzeros:.1f} non-zeros a code, {time.perf_counter() - began:.2f} s"
                 )
             if self.callback is not None and self.callback(iteration, solver.history):
-                return iteration
-            if iteration > 1 and abs(before - value) <= self.tol * abs(value):
-                return iteration
-        return self.max_iter
+                return iteration, change
+            if self.tol > 0 and iteration > 1 and change <= self.tol:
+                return iteration, change
+        return self.max_iter, change
+
+    def _tell_of_codes(self, info: CodingInfo) -> None:
+        if not info.converged:
+            warnings.warn(
+                f"{np.count_nonzero(info.status)} of {info.status.size} samples' codes did not reach their minimum in "
+                f"the last pass (largest residual {info.residual.max():.3g}); raise lambda_sparse or lambda_graph.",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
 
     def project(self, X: Any) -> FloatArray:
         """Samples scaled to unit length and projected, shape (n_samples, n_components)."""

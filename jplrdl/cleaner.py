@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._parallel import run_chunks
+from ._transaction import all_or_nothing
 from ._validation import FloatArray
 from .huber import huber_fit
 from .occlusion import Steps, find_blocks, typical_steps
@@ -164,12 +165,14 @@ class LowRankCleaner(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         y : array-like of shape (n_samples,), optional
             Labels of any kind, for mode "class".
         """
-        return self._fit(X, y)
+        with all_or_nothing(self):
+            return self._fit(X, y)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
         """As `fit`; returns the cleaned training images, a copy of `low_rank_`."""
-        return self._fit(X, y).low_rank_.copy()
+        with all_or_nothing(self):
+            return self._fit(X, y).low_rank_.copy()
 
     def _fit(self, X: Any, y: Any) -> LowRankCleaner:
         began = time.perf_counter()

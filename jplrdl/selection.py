@@ -13,6 +13,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._transaction import all_or_nothing
 from ._validation import FloatArray, as_nonnegative
 from .classifier import JPLRDLClassifier
 from .coding import warn_unless_converged
@@ -90,6 +91,10 @@ class JPLRDLClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
 
     def fit(self, X: Any, y: Any) -> JPLRDLClassifierCV:
         """Choose the weights, then fit to all samples."""
+        with all_or_nothing(self):
+            return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any) -> JPLRDLClassifierCV:
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         base = JPLRDLClassifier() if self.estimator is None else clone(self.estimator)
