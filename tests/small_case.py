@@ -1,4 +1,4 @@
-"""Every kernel once, on small arrays, both precisions: what valgrind has the patience to watch (`.ci/checked valgrind`)."""
+"""Every kernel once, on small arrays, in both precisions: what `.ci/checked valgrind` watches."""
 
 import numpy as np
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from jplrdl import JPLRDLClassifier, LowRankCleaner
 
+WEIGHTS = ("sparse", "graph", "rank", "incoherence", "projection", "energy")
+
 
 def resident_megabytes():
     with open("/proc/self/statm") as file:
@@ -40,7 +42,7 @@ def draw_model(rng):
         "n_jobs": [None, 1, 2][rng.integers(3)],
         "random_state": int(rng.integers(100)),
         **{name: bool(rng.integers(2)) for name in ("learn_projection", "low_rank_graph", "penalty_edges")},
-        **{f"lambda_{name}": 10.0 ** rng.uniform(-5, 1) for name in ("sparse", "graph", "rank", "projection", "energy")},
+        **{f"lambda_{name}": 10.0 ** rng.uniform(-5, 1) for name in WEIGHTS},
     }
     if chosen["n_components"] >= 1:
         chosen["n_components"] = int(chosen["n_components"])
@@ -76,7 +78,7 @@ def main():
                 # What libraries set up at first use, and the largest problem so far, are in it after some rounds.
                 first = now if rounds == 200 else first
                 most = max(most, now)
-                assert first is None or now < first + 30, f"{now:.0f} MB after {rounds} rounds, {first:.0f} MB after 200"
+                assert first is None or now < first + 30, f"{now:.0f} MB after {rounds} fits, {first:.0f} MB after 200"
     told = "unknown" if first is None else f"{first:.1f}"
     print(
         f"{rounds} fits in {minutes:g} minutes, {told} MB resident after 200 of them, {most:.1f} MB at most, "

@@ -138,7 +138,7 @@ def test_a_fit_that_fails_leaves_cleaners_and_searches_as_they_were(digits, monk
     search = JPLRDLClassifierCV(small(), lambda_sparse=[0.1], lambda_graph=None, cv=2).fit(X, y)
     for model in (cleaner, search):
         before = pickle.dumps(model)
-        with pytest.raises(ValueError, match="image_shape|two classes|least"):
+        with pytest.raises(ValueError, match=r"image_shape|two classes|least"):
             model.fit(X[:, :40], np.zeros(len(X)))
         assert pickle.dumps(model) == before
 
