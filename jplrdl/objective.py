@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,15 +34,26 @@ class Weights:
     energy: float
 
 
+def class_slices(atom_labels: Labels) -> list[slice]:
+    """Where the atoms of each class are; they stand in the order of the classes."""
+    bounds = np.searchsorted(atom_labels, np.arange(atom_labels[-1] + 2))
+    return [slice(start, stop) for start, stop in pairwise(bounds)]
+
+
 def coding_gram(gram: FloatArray, atom_labels: Labels) -> FloatArray:
     """H = DD' + blockdiag(D_j D_j'), one for the samples of all classes."""
-    return gram + np.where(atom_labels[:, None] == atom_labels, gram, 0)
+    doubled = gram.copy()
+    for own in class_slices(atom_labels):
+        doubled[own, own] *= 2
+    return doubled
 
 
 def coding_cov(Y: FloatArray, D: FloatArray, labels: Labels, atom_labels: Labels) -> FloatArray:
     """b = Dy, and once more Dy on the atoms of the sample's own class."""
     cov = Y @ D.T
-    return cov + np.where(labels[:, None] == atom_labels, cov, 0)
+    for label, own in enumerate(class_slices(atom_labels)):
+        cov[labels == label, own] *= 2
+    return cov
 
 
 def own_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> FloatArray:
@@ -59,13 +71,18 @@ class SplitCodes(NamedTuple):
 
 def split_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> SplitCodes:
     """Sparse arrays, or plain ones where more than a fifth of the codes is not zero."""
-    own = own_codes(codes, labels, atom_labels)
-    parts = codes, own, codes - own
     if np.count_nonzero(codes) > _MOST_NONZEROS * codes.size:
-        return SplitCodes(*parts)
-    from scipy.sparse import csr_array
+        own = own_codes(codes, labels, atom_labels)
+        return SplitCodes(codes, own, codes - own)
+    from scipy.sparse import csc_array, csr_array
 
-    return SplitCodes(*map(csr_array, parts))
+    rows, columns = np.nonzero(codes)
+    values, mine = codes[rows, columns], labels[rows] == atom_labels[columns]
+
+    def part(kind: Any, kept: Any) -> Any:
+        return kind((values[kept], (rows[kept], columns[kept])), shape=codes.shape)
+
+    return SplitCodes(part(csr_array, slice(None)), part(csr_array, mine), part(csc_array, ~mine))
 
 
 def data_terms(
@@ -77,11 +94,14 @@ def data_terms(
     atom_labels: Labels,
 ) -> dict[str, float]:
     """How the atoms explain the samples: A_i D and A_i^i D_i against Y, and what the codes `other` say."""
-    inside = np.where(atom_labels[:, None] == atom_labels, gram, 0)
+    foreign = 0.0
+    for own in class_slices(atom_labels):
+        part = other[:, own]
+        foreign += float((part * (part @ gram[own, own])).sum(dtype=np.float64))
     return {
         "reconstruction": _square(Y - explained),
         "own_class": _square(Y - explained_own),
-        "other_classes": float((other * (other @ inside)).sum(dtype=np.float64)),
+        "other_classes": foreign,
     }
 
 
@@ -95,9 +115,10 @@ def code_terms(codes: Any, graph: Any, weights: Weights) -> dict[str, float]:
 
 def atom_terms(D: FloatArray, gram: FloatArray, atom_labels: Labels, weights: Weights) -> dict[str, float]:
     """The incoherence of the classes' atoms, and their nuclear norms. `gram` is DD'."""
-    outside = np.where(atom_labels[:, None] == atom_labels, 0, gram)
-    nuclear = sum(nuclear_norm(D[atom_labels == label]) for label in np.unique(atom_labels))
-    return {"incoherence": weights.incoherence * _square(outside), "rank": weights.rank * nuclear}
+    classes = class_slices(atom_labels)
+    inside = sum(_square(gram[own, own]) for own in classes)
+    nuclear = sum(nuclear_norm(D[own]) for own in classes)
+    return {"incoherence": weights.incoherence * (_square(gram) - inside), "rank": weights.rank * nuclear}
 
 
 def projection_terms(Y: FloatArray, projection_graph: Any, energy: float, weights: Weights) -> dict[str, float]:
