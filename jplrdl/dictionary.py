@@ -138,16 +138,34 @@ def update_atoms(
         as_float_array(a, name, ndim=2)
         for a, name in ((atoms, "atoms"), (quadratic, "quadratic"), (linear, "linear"), (others, "others"))
     )
-    weight = 2 * as_nonnegative(lambda_incoherence, "lambda_incoherence")
-    lambda_rank = as_nonnegative(lambda_rank, "lambda_rank")
-    if weight > 0:
+    incoherence = as_nonnegative(lambda_incoherence, "lambda_incoherence")
+    if ceiling is None:
+        ceiling = largest_eigenvalue(rest) if incoherence > 0 else 0.0
+    return descend_atoms(
+        D, Q, C, rest, incoherence, as_nonnegative(lambda_rank, "lambda_rank"), ceiling,
+        n_sweeps=as_count(n_sweeps, "n_sweeps", least=0),
+    )  # fmt: skip
+
+
+def descend_atoms(
+    D: FloatArray,
+    Q: FloatArray,
+    C: FloatArray,
+    rest: FloatArray,
+    lambda_incoherence: float,
+    lambda_rank: float,
+    ceiling: float,
+    *,
+    n_sweeps: int = 2,
+) -> FloatArray:
+    """update_atoms, for arrays that need no check."""
+    if lambda_incoherence > 0:
         dtype = D.dtype.type
-        s = largest_eigenvalue(rest) if ceiling is None else ceiling
-        C = C + dtype(weight) * (dtype(s) * D - (D @ rest.T) @ rest)
+        C = C + dtype(2 * lambda_incoherence) * (dtype(ceiling) * D - (D @ rest.T) @ rest)
     best = _evaluate(D, Q, C, lambda_rank)
     floors = iter(_FLOORS)
     floor = next(floors)
-    for _ in range(as_count(n_sweeps, "n_sweeps", least=0)):
+    for _ in range(n_sweeps):
         candidate = _evaluate(_sweep(best, Q, C, lambda_rank, floor), Q, C, lambda_rank)
         if candidate.value < best.value:
             best = candidate

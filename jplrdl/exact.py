@@ -8,7 +8,7 @@ import numpy as np
 
 from ._algebra import largest_eigenvalue, top_eigenvalue
 from ._validation import FloatArray
-from .dictionary import update_atoms
+from .dictionary import descend_atoms
 from .objective import class_slices
 from .projection import update_projection
 from .solver import Solver
@@ -42,10 +42,9 @@ class ExactSolver(Solver):
             # With the class's own atoms at zero D stands for those of all others.
             atoms = D[own].copy()
             D[own] = 0
-            D[own] = update_atoms(
-                atoms, 2 * products[own, own], linear[own] - products[own] @ D, D,
-                lambda_incoherence=w.incoherence, lambda_rank=w.rank, ceiling=ceiling,
-            )  # fmt: skip
+            D[own] = descend_atoms(
+                atoms, 2 * products[own, own], linear[own] - products[own] @ D, D, w.incoherence, w.rank, ceiling
+            )
         self.D = D
         self.record("dictionary", "dictionary")
 

@@ -40,6 +40,13 @@ def class_slices(atom_labels: Labels) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
+def class_grams(gram: FloatArray, atom_labels: Labels) -> Any:
+    """blockdiag(D_j D_j'), a sparse array."""
+    from scipy.sparse import block_diag, csr_array
+
+    return csr_array(block_diag([gram[own, own] for own in class_slices(atom_labels)], format="csr"))
+
+
 def coding_gram(gram: FloatArray, atom_labels: Labels) -> FloatArray:
     """H = DD' + blockdiag(D_j D_j'), one for the samples of all classes."""
     doubled = gram.copy()
@@ -74,15 +81,12 @@ def split_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> Split
     if np.count_nonzero(codes) > _MOST_NONZEROS * codes.size:
         own = own_codes(codes, labels, atom_labels)
         return SplitCodes(codes, own, codes - own)
-    from scipy.sparse import csc_array, csr_array
+    from scipy.sparse import csr_array
 
     rows, columns = np.nonzero(codes)
     values, mine = codes[rows, columns], labels[rows] == atom_labels[columns]
-
-    def part(kind: Any, kept: Any) -> Any:
-        return kind((values[kept], (rows[kept], columns[kept])), shape=codes.shape)
-
-    return SplitCodes(part(csr_array, slice(None)), part(csr_array, mine), part(csc_array, ~mine))
+    parts = (slice(None), mine, ~mine)
+    return SplitCodes(*(csr_array((values[p], (rows[p], columns[p])), shape=codes.shape) for p in parts))
 
 
 def data_terms(
@@ -90,18 +94,13 @@ def data_terms(
     explained: FloatArray,
     explained_own: FloatArray,
     other: Any,
-    gram: FloatArray,
-    atom_labels: Labels,
+    inside: Any,
 ) -> dict[str, float]:
-    """How the atoms explain the samples: A_i D and A_i^i D_i against Y, and what the codes `other` say."""
-    foreign = 0.0
-    for own in class_slices(atom_labels):
-        part = other[:, own]
-        foreign += float((part * (part @ gram[own, own])).sum(dtype=np.float64))
+    """How the atoms explain the samples: A_i D and A_i^i D_i against Y, and the codes `other` over D_j, j != i."""
     return {
         "reconstruction": _square(Y - explained),
         "own_class": _square(Y - explained_own),
-        "other_classes": foreign,
+        "other_classes": float((other * (other @ inside)).sum(dtype=np.float64)),
     }
 
 
@@ -143,7 +142,7 @@ def terms(
     """Every term with its weight, and "objective", their sum. `energy` is |X|^2."""
     gram, split = D @ D.T, split_codes(codes, labels, atom_labels)
     found = (
-        data_terms(Y, split.all @ D, split.own @ D, split.other, gram, atom_labels)
+        data_terms(Y, split.all @ D, split.own @ D, split.other, class_grams(gram, atom_labels))
         | code_terms(split.all, graph, weights)
         | atom_terms(D, gram, atom_labels, weights)
         | projection_terms(Y, projection_graph, energy, weights)
