@@ -5,6 +5,7 @@ import pytest
 
 import jplrdl
 from jplrdl.classification import unit_rows
+from jplrdl.projection import span_basis
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -61,3 +62,12 @@ def test_robust_pca_fell_to_lapacks_search_for_one_of_many_equal_eigenvalues():
             result = jplrdl.robust_pca(X * factor, eta=3.0)
             assert result.converged
             assert abs(result.gap) <= 1e-6 * result.objective
+
+
+def test_a_span_had_more_dimensions_than_features_in_single_precision():
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        X = unit_rows(rng.standard_normal((rng.integers(6, 20), rng.integers(2, 9))).astype(np.float32))
+        basis = span_basis(X)
+        assert basis.shape[1] <= min(X.shape)
+        np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-4)
