@@ -9,9 +9,6 @@ cdef enum Trans:
 
 cdef floating dot(Py_ssize_t n, const floating *x, const floating *y) noexcept nogil
 cdef void axpy(Py_ssize_t n, floating alpha, const floating *x, floating *y) noexcept nogil
-cdef void gemv_add(Py_ssize_t m, Py_ssize_t n, const floating *A, Py_ssize_t lda, const floating *x,
-                   floating *y) noexcept nogil
-cdef void trsv_upper(Trans trans, Py_ssize_t n, const floating *R, Py_ssize_t ldr, floating *x) noexcept nogil
 cdef void gemm(Trans transa, Trans transb, Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, floating alpha,
                const floating *A, Py_ssize_t lda, const floating *B, Py_ssize_t ldb,
                floating beta, floating *C, Py_ssize_t ldc) noexcept nogil

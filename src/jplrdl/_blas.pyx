@@ -27,28 +27,6 @@ cdef void axpy(Py_ssize_t n, floating alpha, const floating *x, floating *y) noe
         blas.saxpy(&n_, &alpha, <float *> x, &one, y, &one)
 
 
-cdef void gemv_add(Py_ssize_t m, Py_ssize_t n, const floating *A, Py_ssize_t lda, const floating *x,
-                   floating *y) noexcept nogil:
-    """y += A x, A is m x n"""
-    cdef char trans = b'N'
-    cdef blas_int m_ = <blas_int> m, n_ = <blas_int> n, lda_ = <blas_int> lda, one = 1
-    cdef floating unit = 1
-    if floating is double:
-        blas.dgemv(&trans, &m_, &n_, &unit, <double *> A, &lda_, <double *> x, &one, &unit, y, &one)
-    else:
-        blas.sgemv(&trans, &m_, &n_, &unit, <float *> A, &lda_, <float *> x, &one, &unit, y, &one)
-
-
-cdef void trsv_upper(Trans trans, Py_ssize_t n, const floating *R, Py_ssize_t ldr, floating *x) noexcept nogil:
-    """x = op(R)^-1 x, R upper triangular"""
-    cdef char uplo = b'U', diag = b'N', trans_ = <char> trans
-    cdef blas_int n_ = <blas_int> n, ldr_ = <blas_int> ldr, one = 1
-    if floating is double:
-        blas.dtrsv(&uplo, &trans_, &diag, &n_, <double *> R, &ldr_, x, &one)
-    else:
-        blas.strsv(&uplo, &trans_, &diag, &n_, <float *> R, &ldr_, x, &one)
-
-
 cdef void gemm(Trans transa, Trans transb, Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, floating alpha,
                const floating *A, Py_ssize_t lda, const floating *B, Py_ssize_t ldb,
                floating beta, floating *C, Py_ssize_t ldc) noexcept nogil:
