@@ -8,9 +8,8 @@
 /* shrink: out = sign(v) max(|v| - t, 0); true if v is not finite, for x - x is then not zero.
    add_squares: s += squares of eight rows.
    multiply: out = s v, element by element, for four rows.
-   scale: out = s v for one number s; returns the sum of squares of a later row, so that one row is fetched while
-   another is stored. What is left of a row goes to lanes of its own and the lanes are added pair by pair: a short row
-   must not wait for one sum after the other. */
+   scale: out = s v for one number s; returns the sum of squares of the next row, so that one row is fetched while
+   another is stored. Its lanes are added pair by pair: short rows must not wait for one sum after the other. */
 #define JPLRDL_LOOPS(T, prefix)                                                                               \
     JPLRDL_WIDEST static int prefix##shrink(ptrdiff_t n, const T *v, T t, T *out) {                           \
         T lane[16] = {0}, sum = 0;                                                                            \
@@ -48,24 +47,23 @@
             out[j + 3 * n] = s[j] * v[j + 3 * n];                                                             \
         }                                                                                                     \
     }                                                                                                         \
-    JPLRDL_WIDEST static T prefix##scale(ptrdiff_t n, T s, const T *v, T *out, const T *later) {              \
-        T lane[16] = {0};                                                                                     \
+    JPLRDL_WIDEST static T prefix##scale(ptrdiff_t n, T s, const T *v, T *out, const T *next) {               \
+        T lane[16] = {0}, rest = 0;                                                                           \
         ptrdiff_t i = 0;                                                                                      \
         for (; i + 16 <= n; i += 16) {                                                                        \
             JPLRDL_INDEPENDENT                                                                                \
             for (int j = 0; j < 16; j++) {                                                                    \
-                lane[j] += later[i + j] * later[i + j];                                                       \
+                lane[j] += next[i + j] * next[i + j];                                                         \
                 out[i + j] = s * v[i + j];                                                                    \
             }                                                                                                 \
         }                                                                                                     \
-        for (int j = 0; i + j < n; j++) {                                                                     \
-            lane[j] += later[i + j] * later[i + j];                                                           \
-            out[i + j] = s * v[i + j];                                                                        \
+        for (; i < n; i++) {                                                                                  \
+            rest += next[i] * next[i];                                                                        \
+            out[i] = s * v[i];                                                                                \
         }                                                                                                     \
-        for (int half = 8; half > 0; half /= 2)                                                               \
-            for (int j = 0; j < half; j++)                                                                    \
-                lane[j] += lane[j + half];                                                                    \
-        return lane[0];                                                                                       \
+        T even = ((lane[0] + lane[8]) + (lane[4] + lane[12])) + ((lane[2] + lane[10]) + (lane[6] + lane[14])); \
+        T odd = ((lane[1] + lane[9]) + (lane[5] + lane[13])) + ((lane[3] + lane[11]) + (lane[7] + lane[15])); \
+        return rest + (even + odd);                                                                           \
     }
 
 JPLRDL_LOOPS(double, d)

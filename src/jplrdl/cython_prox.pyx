@@ -50,8 +50,8 @@ cdef extern from "_loops.h":
     void sadd_squares(Py_ssize_t n, const float *v, float *s) noexcept nogil
     void dmultiply(Py_ssize_t n, const double *s, const double *v, double *out) noexcept nogil
     void smultiply(Py_ssize_t n, const float *s, const float *v, float *out) noexcept nogil
-    double dscale(Py_ssize_t n, double s, const double *v, double *out, const double *later) noexcept nogil
-    float sscale(Py_ssize_t n, float s, const float *v, float *out, const float *later) noexcept nogil
+    double dscale(Py_ssize_t n, double s, const double *v, double *out, const double *next) noexcept nogil
+    float sscale(Py_ssize_t n, float s, const float *v, float *out, const float *next) noexcept nogil
 
 
 # ------------------------------------------------------------------------------------------------------------- l1
@@ -92,26 +92,20 @@ cdef double group_scale(Py_ssize_t n, Py_ssize_t stride, const floating *v, floa
 
 
 cdef int shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floating t, floating *out) noexcept nogil:
-    """Each row of length n is read twice, the second time from cache, while the next but one is on its way.
-
-    Two ahead, so that no row waits for the square root and the division of its own norm.
-    """
-    cdef Py_ssize_t i, after, last = n_rows - 1
-    cdef double scale, next_scale
+    """Each row of length n is read twice, the second time from cache, while the next one is on its way."""
+    cdef Py_ssize_t i
+    cdef double scale
     cdef floating squares = dot(n, v, v)
-    next_scale = group_scale(n, 1, v, squares, t)
-    after = min(1, last)
-    squares = dot(n, v + after * n, v + after * n)
     for i in range(n_rows):
-        scale = next_scale
+        row = v + i * n
+        next_row = v + min(i + 1, n_rows - 1) * n
+        scale = group_scale(n, 1, row, squares, t)
         if isnan(scale):
             return PROX_NOT_FINITE
-        next_scale = group_scale(n, 1, v + min(i + 1, last) * n, squares, t)
-        after = min(i + 2, last)
         if floating is double:
-            squares = dscale(n, scale, v + i * n, out + i * n, v + after * n)
+            squares = dscale(n, scale, row, out + i * n, next_row)
         else:
-            squares = sscale(n, <float> scale, v + i * n, out + i * n, v + after * n)
+            squares = sscale(n, <float> scale, row, out + i * n, next_row)
     return PROX_DONE
 
 
