@@ -9,7 +9,7 @@ from .._validation import FloatArray, as_float_array
 
 Seed = int | list[int] | np.random.Generator | None
 # Of the longer side of a block to the shorter, where the image leaves room.
-_LONGEST = 4 / 3
+_LONGEST = 1.5
 
 
 def saturate_pixels(
@@ -97,7 +97,7 @@ def cover_blocks(
     ----------
     X : array-like of shape (n_samples, height * width)
     share : float in [0, 1]
-        Of the pixels that are covered: the block is the rectangle nearest to it in area, no side longer than 4/3 of the
+        Of the pixels that are covered: the block is the rectangle nearest to it in area, no side longer than 3/2 of the
         other where the image leaves room, of those the squarest.
     image_shape : (height, width)
     photographs : array-like of shape (n_photographs, height, width), optional

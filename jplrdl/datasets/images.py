@@ -16,20 +16,20 @@ from . import originals
 _SETS: dict[str, tuple[str, originals.Reader | None, str]] = {
     "extended_yale_b": (
         "extended_yale_b_55x48", originals.read_cropped_yale,
-        "the Extended Yale Face Database B, cropped, of UC San Diego: a folder CroppedYale of yaleB* with .pgm files",
+        "the Extended Yale Face Database B, cropped, of UC San Diego; its folder CroppedYale here will do as well",
     ),
     "ar": ("ar_55x40", None, "the AR Face Database of Ohio State University, on request"),
     "lfw": (
         "lfw_deepfunneled_60x54", originals.read_lfw,
-        "Labeled Faces in the Wild of UMass Amherst: the folder lfw_home that sklearn.datasets.fetch_lfw_people leaves",
+        "Labeled Faces in the Wild, deep-funneled, of UMass Amherst; scikit-learn's lfw_home here will do as well",
     ),
     "coil20": (
         "coil20_32x32", originals.read_coil20,
-        "the Columbia Object Image Library, processed: a folder coil-20-proc of obj*__*.png",
+        "the Columbia Object Image Library, COIL-20; its folder coil-20-proc here will do as well",
     ),
     "coil100": (
         "coil100_32x32", originals.read_coil100,
-        "the Columbia Object Image Library: a folder coil-100 of obj*__*.png",
+        "the Columbia Object Image Library, COIL-100; its folder coil-100 here will do as well",
     ),
     "caltech101": (
         "caltech101_spm_pca1000", None, "Caltech-101; spatial pyramid features reduced to 1000 dimensions"
@@ -82,8 +82,7 @@ def load_images(name: str, folder: str | os.PathLike[str] | None = None) -> Imag
     else:
         found = None if read is None else read(pathlib.Path(folder))
         if found is None:
-            there = "" if read is None else ", and so is the original"
-            raise FileNotFoundError(f"{path} is missing{there}; it holds {origin}; X, one image a row, and y")
+            raise FileNotFoundError(f"{path} is missing; it holds X, one image a row, and y of {origin}")
         arrays = found
     X, y = arrays.pop("X"), arrays.pop("y")
     return Images(X.reshape(len(X), -1).astype(np.float64), y.astype(np.intp), X.shape[1:], arrays)

@@ -13,9 +13,9 @@ _N_POINTS = 8
 def lbp_histograms(X: ArrayLike, image_shape: tuple[int, int], cell: int = 8, *, radius: float = 2.0) -> FloatArray:
     """Square roots of histograms of uniform local binary patterns, block by block (Ahonen et al. 2006).
 
-    A pixel's pattern tells which of 8 points on a circle around it, interpolated, are at least as bright. The 58 patterns
-    with at most two changes around the circle have a bin each, all others share one. Blocks overlap by half, each
-    histogram sums to one, and the square root makes the Euclidean distance between them Hellinger's.
+    A pixel's pattern tells which of 8 points on a circle around it, interpolated, are at least as bright. The 58
+    patterns with at most two changes around the circle have a bin each, all others share one. Blocks overlap by half,
+    each histogram sums to one, and the square root makes the Euclidean distance between them Hellinger's.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def lbp_histograms(X: ArrayLike, image_shape: tuple[int, int], cell: int = 8, *,
     side, n_bins = as_count(cell, "cell", least=2), int(bins.max()) + 1
     starts = [range(0, size - side + 1, side // 2) for size in patterns.shape[1:]]
     if not (len(starts[0]) and len(starts[1])):
-        raise ValueError(f"cell must be at most {min(patterns.shape[1:])}, what the circle leaves of an image, got {cell}")
+        left = min(patterns.shape[1:])
+        raise ValueError(f"cell must be at most {left}, what the circle leaves of an image, got {cell}")
     histograms = []
     for top in starts[0]:
         for left in starts[1]:
@@ -67,11 +68,11 @@ def _patterns(images: FloatArray, radius: float) -> NDArray[np.intp]:
         top, left = int(row), int(column)
         down, right = row - top, column - left
         value = 0.0
-        for weight, i, j in (
-            ((1 - down) * (1 - right), 0, 0), ((1 - down) * right, 0, 1), (down * (1 - right), 1, 0), (down * right, 1, 1),
-        ):  # fmt: skip
-            if weight:
-                value = value + weight * images[:, top + i : top + i + height, left + j : left + j + width]
+        for i, along in enumerate((1 - down, down)):
+            for j, across in enumerate((1 - right, right)):
+                if along * across:
+                    pixels = images[:, top + i : top + i + height, left + j : left + j + width]
+                    value = value + along * across * pixels
         found |= (value >= centre - 1e-9).astype(np.intp) << point
     return found
 

@@ -113,7 +113,7 @@ def shrink(image: NDArray[np.uint8], shape: tuple[int, int]) -> NDArray[np.uint8
     >>> import numpy as np
     >>> from jplrdl.datasets.originals import shrink
     >>> shrink(np.array([[0, 2, 8], [2, 4, 8]], dtype=np.uint8), (1, 2))
-    array([[3, 7]], dtype=uint8)
+    array([[2, 6]], dtype=uint8)
     """
     rows, columns = (_overlaps(old, new) for old, new in zip(image.shape, shape, strict=True))
     return np.rint(rows @ image.astype(np.float64) @ columns.T).astype(np.uint8)

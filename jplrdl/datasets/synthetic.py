@@ -19,8 +19,8 @@ def synthetic_faces(
 ) -> Images:
     """Lambertian images of random smooth surfaces with random albedo, one surface a subject, a new light every image.
 
-    A pixel is albedo * max(normal . light, 0), scaled to [0, 255] over all images. Without the shadows, where the maximum
-    is zero, a subject's images would span three dimensions: that is the truth, ``more["low_rank"]``.
+    A pixel is albedo * max(normal . light, 0), scaled to [0, 255] over all images. Without the shadows, where the
+    maximum is zero, a subject's images would span three dimensions: that is the truth, ``more["low_rank"]``.
 
     Parameters
     ----------

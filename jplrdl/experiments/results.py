@@ -28,7 +28,8 @@ class Results:
     >>> from jplrdl.experiments.results import Results
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     results = Results(pathlib.Path(folder, "results.jsonl"))
-    ...     results.append([{"kind": "result", "cell": "a", "split": 0, "cleaning": "", "method": "CRC", "accuracy": 90.0}])
+    ...     found = {"kind": "result", "cell": "a", "cleaning": "", "method": "CRC", "split": 0, "accuracy": 90.0}
+    ...     results.append([found])
     ...     again = Results(results.path)
     >>> again.accuracies("a", "", "CRC")
     [90.0]

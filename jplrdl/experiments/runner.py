@@ -61,7 +61,8 @@ def _workers(n_jobs: int | None, scheduler: str | None) -> Iterator[None]:
         from distributed import Client
     except ImportError as error:
         raise ImportError('scheduler needs Dask: pip install "jplrdl[dask]"') from error
-    with Client(scheduler, set_as_default=False) as client, parallel_config(backend="dask", n_jobs=-1, client=client):
+    connect: Any = Client
+    with connect(scheduler, set_as_default=False) as client, parallel_config(backend="dask", n_jobs=-1, client=client):
         yield
 
 

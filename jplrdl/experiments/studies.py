@@ -117,14 +117,15 @@ def residuals(folder: str | None, n_classes: int | None) -> tuple[dict[str, list
         found = class_residuals(model.project(X), model.components_, model.codes_, classes, model.class_means_)
         own = np.eye(len(model.classes_), dtype=bool)[labels]
         least = 100 * float(np.mean(found.argmin(axis=1) == labels))
-        for column, value in zip(table, (name, float(found[own].mean()), float(found[~own].mean()), least), strict=True):
+        row = name, float(found[own].mean()), float(found[~own].mean()), least
+        for column, value in zip(table, row, strict=True):
             table[column].append(value)
         matrices[name] = found.T
     return table, {"matrices": matrices}
 
 
 STUDIES: dict[str, Study] = {
-    "convergence": Study("The objective after every block, on original and corrupted images", "Figures 4a and 4b", convergence),
+    "convergence": Study("The objective, block by block, of original and corrupted images", "Figure 4ab", convergence),
     "algorithm1": Study("The stopping conditions of Algorithm 1, Extended Yale B", "Figure 4c", algorithm1),
     "weights": Study("Weight matrices, Extended Yale B, 60 % pixels", "Figure 3", weights),
     "residuals": Study("Representation residuals, Caltech-101, 20 classes", "Figure 2", residuals),

@@ -24,12 +24,14 @@ N_FOLDS = 5
 Record = dict[str, Any]
 
 
-def choose(cell: Cell, cleaning: str, methods: Sequence[str], folder: str | None = None, n_folds: int = 2) -> list[Record]:
+def choose(
+    cell: Cell, cleaning: str, methods: Sequence[str], folder: str | None = None, n_folds: int = N_FOLDS
+) -> list[Record]:
     """Parameters of the cleaner and of each method, by cross-validation on the training images of the first split.
 
     Of five folds the first `n_folds` are held out in turn. Training images are corrupted as the cell says; those held
-    out are corrupted too, whether the cell corrupts training or test images. The cleaner with the highest accuracy of CRC
-    behind it is taken, then the best parameters of each method behind that cleaner; the first of equals.
+    out are corrupted too, whether the cell corrupts training or test images. The cleaner with the highest accuracy of
+    CRC behind it is taken, then the best parameters of each method behind that cleaner; the first of equals.
 
     Returns
     -------
@@ -39,7 +41,8 @@ def choose(cell: Cell, cleaning: str, methods: Sequence[str], folder: str | None
     with quiet():
         split = split_images(cell, 0, folder)
         folds = _folds(split, n_folds)
-        clean, chosen = folds, {}
+        clean = folds
+        chosen: Parameters = {}
         if cleaning:
             cleaned = []
             for candidate in cleaners(cleaning, len(split.y_train), split.shape):
