@@ -13,12 +13,13 @@ other-class terms together are once more the whole of A_i.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._spectrum import largest_eigenvalue
+from ._algebra import inner, largest_eigenvalue, nuclear_norm
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 _FLOORS = (0.1, 0.01)
@@ -136,57 +137,77 @@ def update_atoms(
         as_float_array(a, name, ndim=2)
         for a, name in ((atoms, "atoms"), (quadratic, "quadratic"), (linear, "linear"), (others, "others"))
     )
-    weight = 2 * as_nonnegative(lambda_incoherence, "lambda_incoherence")
-    rank_weight = as_nonnegative(lambda_rank, "lambda_rank")
+    incoherence = as_nonnegative(lambda_incoherence, "lambda_incoherence")
+    rank = as_nonnegative(lambda_rank, "lambda_rank")
     if ceiling is None:
-        ceiling = largest_eigenvalue(rest) if weight > 0 else 0.0
-    best, lowest = D, atoms_objective(D, Q, C, rest, lambda_incoherence, lambda_rank)
+        ceiling = largest_eigenvalue(rest) if incoherence > 0 else 0.0
+    best = _evaluate(D, Q, C, rest, incoherence, rank)
     floors = iter(_FLOORS)
     floor = next(floors)
     for _ in range(as_count(n_sweeps, "n_sweeps", least=0)):
-        candidate = _sweep(best, Q, C, rest, weight, rank_weight, ceiling, floor)
-        value = atoms_objective(candidate, Q, C, rest, lambda_incoherence, lambda_rank)
-        if value < lowest:
-            best, lowest = candidate, value
-        elif rank_weight == 0 or (floor := next(floors, 0.0)) == 0:
+        swept = _sweep(best, Q, C, rest, incoherence, rank, ceiling, floor)
+        candidate = _evaluate(swept, Q, C, rest, incoherence, rank)
+        if candidate.value < best.value:
+            best = candidate
+        elif rank == 0 or (floor := next(floors, 0.0)) == 0:
             break
-    return best.copy()
+    return best.atoms.copy()
 
 
 def atoms_objective(
     D: FloatArray, Q: FloatArray, C: FloatArray, rest: FloatArray, lambda_incoherence: float, lambda_rank: float
 ) -> float:
     """tr(Q DD') - 2 tr(C D') + 2 lambda_inc tr(D S D') + lambda_rank |D|_*"""
-    d, q, c = D.astype(np.float64), Q.astype(np.float64), C.astype(np.float64)
-    value = np.sum(q * (d @ d.T)) - 2 * np.sum(c * d)
+    return _evaluate(D, Q, C, rest, lambda_incoherence, lambda_rank).value
+
+
+class _Evaluated(NamedTuple):
+    """Atoms D_i, the objective there, and what it was made of: eigenvalues and -vectors of D_i D_i', and D_i D_j'."""
+
+    atoms: FloatArray
+    value: float
+    values: FloatArray
+    vectors: FloatArray
+    cross: FloatArray | None
+
+
+def _evaluate(
+    D: FloatArray, Q: FloatArray, C: FloatArray, rest: FloatArray, lambda_incoherence: float, lambda_rank: float
+) -> _Evaluated:
+    d = D.astype(np.float64, copy=False)
+    gram = d @ d.T
+    value = np.sum(Q * gram) - 2 * inner(C, D)
+    cross = None
     if lambda_incoherence > 0:
-        value += 2 * lambda_incoherence * np.sum((d @ rest.T.astype(np.float64)) ** 2)
+        cross = D @ rest.T
+        value += 2 * lambda_incoherence * inner(cross, cross)
+    values, vectors = np.linalg.eigh(gram)
     if lambda_rank > 0:
-        value += lambda_rank * np.linalg.norm(d, "nuc")
-    return float(value)
+        value += lambda_rank * nuclear_norm(d, values)
+    return _Evaluated(D, float(value), values, vectors, cross)
 
 
 def _sweep(
-    D: FloatArray,
+    at: _Evaluated,
     Q: FloatArray,
     C: FloatArray,
     rest: FloatArray,
-    weight: float,
-    rank_weight: float,
+    lambda_incoherence: float,
+    lambda_rank: float,
     ceiling: float,
     floor: float,
 ) -> FloatArray:
-    D, dtype = D.copy(), D.dtype.type
-    if rank_weight > 0:
-        values, vectors = np.linalg.eigh(D @ D.T)
-        inverse = (vectors / np.maximum(np.sqrt(values.clip(min=0)), floor * np.sqrt(values[-1]))) @ vectors.T
-        Q = Q + dtype(rank_weight / 2) * inverse
+    D, dtype = at.atoms.copy(), at.atoms.dtype.type
+    if lambda_rank > 0:
+        roots = np.maximum(np.sqrt(at.values.clip(min=0)), floor * np.sqrt(at.values[-1]))
+        Q = Q + (lambda_rank / 2 * (at.vectors / roots) @ at.vectors.T).astype(dtype, copy=False)
     pull = C
-    if weight > 0:
-        pull = C + dtype(weight) * (dtype(ceiling) * D - (D @ rest.T) @ rest)
+    if at.cross is not None:
+        pull = C + dtype(2 * lambda_incoherence) * (dtype(ceiling) * D - at.cross @ rest)
+    others = Q - np.diag(np.diag(Q))
     for k in range(len(D)):
-        w = pull[k] - Q[k] @ D + Q[k, k] * D[k]
-        length = np.linalg.norm(w)
+        w = pull[k] - others[k] @ D
+        length = math.sqrt(w @ w)
         if length > 0:
-            D[k] = w / length
+            np.divide(w, length, out=D[k])
     return D

@@ -8,14 +8,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._algebra import inner, nuclear_norm
 from ._validation import FloatArray
 
 Labels = NDArray[Any]
+
+_MOST_NONZEROS = 0.2
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,65 @@ def own_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> FloatAr
     return np.where(labels[:, None] == atom_labels, codes, 0)
 
 
+class SplitCodes(NamedTuple):
+    """A_i, A_i^i with zeros on the atoms of other classes, and what the two differ by, ready for products."""
+
+    all: Any
+    own: Any
+    other: Any
+
+
+def split_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> SplitCodes:
+    """Sparse arrays, or plain ones where more than a fifth of the codes is not zero."""
+    own = own_codes(codes, labels, atom_labels)
+    parts = codes, own, codes - own
+    if np.count_nonzero(codes) > _MOST_NONZEROS * codes.size:
+        return SplitCodes(*parts)
+    from scipy.sparse import csr_array
+
+    return SplitCodes(*map(csr_array, parts))
+
+
+def data_terms(
+    Y: FloatArray,
+    explained: FloatArray,
+    explained_own: FloatArray,
+    other: Any,
+    gram: FloatArray,
+    atom_labels: Labels,
+) -> dict[str, float]:
+    """How the atoms explain the samples: A_i D and A_i^i D_i against Y, and what the codes `other` say."""
+    inside = np.where(atom_labels[:, None] == atom_labels, gram, 0)
+    return {
+        "reconstruction": _square(Y - explained),
+        "own_class": _square(Y - explained_own),
+        "other_classes": float((other * (other @ inside)).sum(dtype=np.float64)),
+    }
+
+
+def code_terms(codes: Any, graph: Any, weights: Weights) -> dict[str, float]:
+    """The l1 norm of the codes, and their coupling."""
+    return {
+        "sparse": weights.sparse * float(abs(codes).sum(dtype=np.float64)),
+        "graph": weights.graph * float((codes * (graph @ codes)).sum(dtype=np.float64)),
+    }
+
+
+def atom_terms(D: FloatArray, gram: FloatArray, atom_labels: Labels, weights: Weights) -> dict[str, float]:
+    """The incoherence of the classes' atoms, and their nuclear norms. `gram` is DD'."""
+    outside = np.where(atom_labels[:, None] == atom_labels, 0, gram)
+    nuclear = sum(nuclear_norm(D[atom_labels == label]) for label in np.unique(atom_labels))
+    return {"incoherence": weights.incoherence * _square(outside), "rank": weights.rank * nuclear}
+
+
+def projection_terms(Y: FloatArray, projection_graph: Any, energy: float, weights: Weights) -> dict[str, float]:
+    """The graph of the projected samples, and the energy that they lose. `energy` is |X|^2."""
+    return {
+        "projection": weights.projection * inner(Y, projection_graph @ Y),
+        "energy": weights.energy * (energy - _square(Y)),
+    }
+
+
 def terms(
     Y: FloatArray,
     D: FloatArray,
@@ -57,22 +119,16 @@ def terms(
     energy: float,
     weights: Weights,
 ) -> dict[str, float]:
-    """Every term with its weight, and "objective", their sum; in double precision. `energy` is |X|^2."""
-    y, d, a = (np.asarray(array, dtype=np.float64) for array in (Y, D, codes))
-    gram = d @ d.T
-    inside = np.where(atom_labels[:, None] == atom_labels, gram, 0)
-    own = own_codes(a, labels, atom_labels)
-    explained_by_class = np.sum((a @ inside) * a) - np.sum((own @ inside) * own)
-    nuclear = sum(np.linalg.norm(d[atom_labels == label], "nuc") for label in np.unique(atom_labels))
-    result = {
-        "reconstruction": float(np.sum((y - a @ d) ** 2)),
-        "own_class": float(np.sum((y - own @ d) ** 2)),
-        "other_classes": float(explained_by_class),
-        "incoherence": weights.incoherence * float(np.sum(gram**2) - np.sum(inside**2)),
-        "sparse": weights.sparse * float(np.abs(a).sum()),
-        "graph": weights.graph * float(np.sum(a * (graph @ a))),
-        "rank": weights.rank * float(nuclear),
-        "projection": weights.projection * float(np.sum(y * (projection_graph @ y))),
-        "energy": weights.energy * (energy - float(np.sum(y**2))),
-    }
-    return {"objective": sum(result.values()), **result}
+    """Every term with its weight, and "objective", their sum. `energy` is |X|^2."""
+    gram, split = D @ D.T, split_codes(codes, labels, atom_labels)
+    found = (
+        data_terms(Y, split.all @ D, split.own @ D, split.other, gram, atom_labels)
+        | code_terms(split.all, graph, weights)
+        | atom_terms(D, gram, atom_labels, weights)
+        | projection_terms(Y, projection_graph, energy, weights)
+    )
+    return {"objective": sum(found.values()), **found}
+
+
+def _square(A: FloatArray) -> float:
+    return inner(A, A)
