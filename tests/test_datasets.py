@@ -13,6 +13,7 @@ from jplrdl.datasets import (
     synthetic_faces,
 )
 from jplrdl.datasets.corruption import block_shape
+from jplrdl.saturation import scattered_value
 
 
 def test_noise_is_uniform_up_to_the_images_own_largest_pixel(rng):
@@ -194,3 +195,17 @@ def test_lfw_is_read_from_scikit_learns_cache(tmp_path):
 def test_what_is_missing_and_where_it_comes_from_is_told(name, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"\.npz is missing; it holds X, .* and y of \w+"):
         load_images(name, tmp_path)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6])
+def test_a_value_scattered_over_images_is_found(share):
+    faces = synthetic_faces(3, 20, random_state=0)
+    # Shadows are all of one value too, but they lie together.
+    assert (faces.X == 0).mean() > 0.02
+    assert scattered_value(faces.X, faces.shape) is None
+    assert scattered_value(saturate_pixels(faces.X, share, value=77.0, random_state=0), faces.shape) == 77.0
+    photographs = np.full((1, 24, 20), 9.0)
+    assert scattered_value(cover_blocks(faces.X, share, faces.shape, photographs=photographs), faces.shape) is None
+    assert scattered_value(add_uniform_noise(faces.X, share, random_state=0), faces.shape) is None
+    with pytest.raises(ValueError, match="image_shape must be"):
+        scattered_value(faces.X, (3, 3))

@@ -16,7 +16,7 @@ MODULES = [
     "datasets.originals", "datasets.synthetic", "dictionary", "experiments.cells", "experiments.collaborative",
     "experiments.methods", "experiments.progress", "experiments.results", "experiments.sparse_representation",
     "graphs", "huber", "low_rank_dictionary", "occlusion", "paper", "problem",
-    "projection", "prox", "robust_pca", "selection",
+    "projection", "prox", "robust_pca", "saturation", "selection",
 ]
 
 

@@ -116,13 +116,13 @@ def test_parameters_come_from_training_images_of_the_first_split_only(monkeypatc
     ridges = METHODS["CRC"].predict_grid["ridge"]
     scores = {
         (k, ridge): score(cleaner, ridge)
-        for k, cleaner in enumerate(cleaners("cleaner", len(split.y_train), split.shape))
+        for k, cleaner in enumerate(cleaners("cleaner", split.X_train, split.shape))
         for ridge in ridges
     }
     best, ridge = max(scores, key=scores.get)
     assert records[0]["score"] == pytest.approx(scores[best, ridge], abs=1e-3)
     assert records[0]["parameters"] == {"ridge": ridge}
-    assert records[0]["cleaner"] == cleaners("cleaner", len(split.y_train), split.shape)[best]
+    assert records[0]["cleaner"] == cleaners("cleaner", split.X_train, split.shape)[best]
 
 
 def test_a_measurement_is_the_accuracy_of_what_was_chosen():

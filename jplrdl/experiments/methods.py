@@ -14,9 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.svm import LinearSVC
 
+from .._validation import FloatArray
 from ..classifier import JPLRDLClassifier
 from ..cleaner import LowRankCleaner
 from ..robust_pca import default_eta
+from ..saturation import scattered_value
 from .collaborative import CollaborativeRepresentationClassifier
 from .sparse_representation import SparseRepresentationClassifier
 
@@ -45,7 +47,7 @@ class Method:
 
 
 _CODES: Grid = {
-    "code_penalty": (0.001, 0.003, 0.01, 0.03), "code_ridge": (0.003, 0.03), "residual": ("normalized", "paper"),
+    "code_penalty": (0.001, 0.003, 0.01, 0.03), "code_ridge": (0.003, 0.03, 0.1), "residual": ("normalized", "paper"),
 }  # fmt: skip
 METHODS: dict[str, Method] = {
     "1-NN": Method(lambda: make_pipeline(Normalizer(), KNeighborsClassifier(1))),
@@ -54,7 +56,9 @@ METHODS: dict[str, Method] = {
         {"linearsvc__C": (1.0, 10.0, 100.0)},
     ),
     "SRC": Method(SparseRepresentationClassifier, predict_grid={"penalty": (0.003, 0.01, 0.03)}),
-    "CRC": Method(CollaborativeRepresentationClassifier, predict_grid={"ridge": (0.0003, 0.001, 0.003, 0.01, 0.03)}),
+    "CRC": Method(
+        CollaborativeRepresentationClassifier, predict_grid={"ridge": (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)}
+    ),
     "start": Method(lambda: JPLRDLClassifier(max_iter=0), predict_grid=_CODES, ours=True),
     "exact": Method(JPLRDLClassifier, {"lambda_sparse": (0.08, 0.2)}, _CODES, ours=True),
     "paper": Method(lambda: JPLRDLClassifier(solver="paper"), predict_grid=_CODES, ours=True),
@@ -64,14 +68,16 @@ METHODS: dict[str, Method] = {
 SATURATED = 255.0
 
 
-def cleaners(cleaning: str, n_samples: int, shape: tuple[int, ...]) -> list[Parameters]:
-    """The parameters of LowRankCleaner to choose from, the defaults first."""
-    eta = 0.8 * default_eta((n_samples, _product(shape)))
+def cleaners(cleaning: str, X: FloatArray, shape: tuple[int, ...]) -> list[Parameters]:
+    """The parameters of LowRankCleaner to choose from, given training images; the defaults first."""
     if cleaning == "told cleaner":
         return [{"missing_values": SATURATED}]
+    if cleaning == "finding cleaner":
+        found = scattered_value(X, (shape[0], shape[1]))
+        return [{} if found is None else {"missing_values": found}]
     if cleaning != "cleaner":
         raise ValueError(f"cleaning must be one of {', '.join(map(repr, CLEANINGS))}, got {cleaning!r}")
-    return [{}, {"eta": eta}, *([{"image_shape": tuple(shape)}] if len(shape) == 2 else [])]
+    return [{}, {"eta": 0.8 * default_eta(X.shape)}, *([{"image_shape": tuple(shape)}] if len(shape) == 2 else [])]
 
 
 def make_cleaner(parameters: Parameters) -> LowRankCleaner:
@@ -80,15 +86,12 @@ def make_cleaner(parameters: Parameters) -> LowRankCleaner:
     return LowRankCleaner().set_params(**given)
 
 
-def _product(shape: tuple[int, ...]) -> int:
-    size = 1
-    for side in shape:
-        size *= side
-    return size
-
-
 class Column(NamedTuple):
-    """A way to clean images, "" for none, and a method behind it."""
+    """A way to clean images, "" for none, and a method behind it.
+
+    "cleaner" is LowRankCleaner that knows nothing of the corruption, "told cleaner" knows that pixels at 255 are
+    missing, and "finding cleaner" takes for missing what scattered_value finds in the training images.
+    """
 
     cleaning: str
     method: str
@@ -97,7 +100,7 @@ class Column(NamedTuple):
         return f"{self.cleaning} + {self.method}" if self.cleaning else self.method
 
 
-CLEANINGS = ("", "cleaner", "told cleaner")
+CLEANINGS = ("", "cleaner", "finding cleaner", "told cleaner")
 ALL_COLUMNS = {str(Column(cleaning, method)): Column(cleaning, method) for cleaning in CLEANINGS for method in METHODS}
 
 

@@ -54,7 +54,7 @@ class Experiment:
 
 
 ALL = columns(*METHODS, *(f"cleaner + {name}" for name in METHODS))
-TOLD = columns(*(f"told cleaner + {name}" for name in METHODS))
+TOLD = columns(*(f"{cleaning} + {name}" for cleaning in ("finding cleaner", "told cleaner") for name in METHODS))
 PLAIN = columns(*METHODS)
 
 _YALE, _COIL, _CALTECH = Cell("extended_yale_b", n_per_class=20), Cell("coil20", n_per_class=10), Cell("caltech101")

@@ -134,8 +134,9 @@ h2 {{ font-size: 1.1em; margin-top: 2em }} img {{ max-width: 100% }}
 <h1>JP-LRDL, reproduced</h1>
 <p>Accuracy in percent, mean ± standard deviation over random splits. "exact" and "paper" are the two solvers of
 JPLRDLClassifier, "start" is its first projection and dictionary; "cleaner" stands before a column where images went
-through LowRankCleaner, "told cleaner" where it was told that pixels at 255 are missing. Where the paper has a curve
-only, it gives no number to compare with.</p>
+through LowRankCleaner, "told cleaner" where it was told that pixels at 255 are missing, "finding cleaner" where a value
+found scattered at random over the training images was taken for missing. Where the paper has a curve only, it gives no
+number to compare with.</p>
 <table>
 <tr><th>experiment</th><th>in the paper</th><th>its number</th><th>ours, best column</th><th>best of all</th></tr>
 {rows}

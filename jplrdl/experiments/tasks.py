@@ -45,7 +45,7 @@ def choose(
         chosen: Parameters = {}
         if cleaning:
             cleaned = []
-            for candidate in cleaners(cleaning, len(split.y_train), split.shape):
+            for candidate in cleaners(cleaning, split.X_train, split.shape):
                 pairs = [_cleaned(candidate, fold) for fold in folds]
                 cleaned.append((_best(METHODS["CRC"], {}, pairs)[1], candidate, pairs))
             _, chosen, clean = max(cleaned, key=lambda found: found[0])
