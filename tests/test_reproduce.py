@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import sys
 import threading
 import time
 
@@ -272,17 +273,27 @@ def test_studies_draw_what_they_tell(name, tmp_path, monkeypatch):
         assert all(float(row["own class"]) < float(row["other classes"]) for row in rows)
 
 
-def test_names_are_told_and_checked(capsys, tmp_path, monkeypatch):
+def test_names_are_told_and_checked(capsys, tmp_path):
     assert main(["reproduce", "--list"]) == 0
     told = capsys.readouterr().out
     assert all(name in told for name in [*EXPERIMENTS, *STUDIES, *GROUPS])
     assert main(["reproduce", "nonsense", "--out", str(tmp_path)]) == 2
     assert "names must be among yale, " in capsys.readouterr().err
+
+
+def test_what_is_missing_is_told_before_hours_have_passed(capsys, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="pictures need the experiments extra")
     with pytest.raises(ValueError, match=r"columns must be among 1-NN, .*got 'k-NN'"):
         reproduce("coil20", columns=["k-NN"], out=tmp_path)
     monkeypatch.setenv("JPLRDL_DATA", str(tmp_path))
     assert main(["reproduce", "coil20", "--out", str(tmp_path), "--columns", "1-NN"]) == 2
     assert "coil20_32x32.npz is missing" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["reproduce", "synthetic", "--out", str(tmp_path)]) == 2
+    assert 'pip install "jplrdl[experiments]"' in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r'scheduler needs Dask: pip install "jplrdl\[dask\]"'):
+        run_cells([], Results(tmp_path / "results.jsonl"), scheduler="tcp://nowhere:1")
 
 
 def test_every_table_and_figure_has_cells_that_can_be_told_apart():

@@ -8,27 +8,33 @@ from typing import Any
 import numpy as np
 
 
-def new_figure(width: float = 7.5, height: float = 4.8) -> tuple[Any, Any]:
-    """matplotlib's figure and its one axis."""
-    import matplotlib
-
+def plotting() -> Any:
+    """matplotlib.pyplot, drawing to files."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ImportError('pictures need matplotlib: pip install "jplrdl[experiments]"') from error
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=(width, height), layout="constrained")
+    return plt
+
+
+def new_figure(width: float = 7.5, height: float = 4.8, n_axes: int = 1) -> tuple[Any, list[Any]]:
+    """matplotlib's figure and its axes in a row."""
+    figure, axes = plotting().subplots(1, n_axes, figsize=(width, height), layout="constrained", squeeze=False)
+    return figure, axes[0].tolist()
 
 
 def save(figure: Any, path: Path) -> None:
     """As PNG, and forget it."""
-    import matplotlib.pyplot as plt
-
     figure.savefig(path, dpi=100)
-    plt.close(figure)
+    plotting().close(figure)
 
 
 def draw_curves(path: Path, curves: dict[str, list[tuple[float, float, float]]], title: str, x: str, y: str) -> None:
     """Points (x, mean, standard deviation) of each curve."""
-    figure, axis = new_figure()
+    figure, (axis,) = new_figure()
     for k, (name, points) in enumerate(curves.items()):
         at, means, deviations = (np.array(values) for values in zip(*sorted(points), strict=True))
         style = {"color": f"C{k % 10}", "ls": ("-", "--", ":")[k // 10 % 3], "marker": "o", "markersize": 3}
@@ -42,7 +48,7 @@ def draw_curves(path: Path, curves: dict[str, list[tuple[float, float, float]]],
 
 def draw_bars(path: Path, bars: dict[str, tuple[float, float]], title: str, y: str, paper: float | None) -> None:
     """Mean and standard deviation of each column, and the paper's number as a line."""
-    figure, axis = new_figure(7.5, 0.8 + 0.28 * len(bars))
+    figure, (axis,) = new_figure(7.5, 0.8 + 0.28 * len(bars))
     names = list(bars)[::-1]
     means, deviations = (np.array([bars[name][k] for name in names]) for k in (0, 1))
     axis.barh(names, means, xerr=deviations, color="C0", alpha=0.7)
@@ -57,24 +63,18 @@ def draw_bars(path: Path, bars: dict[str, tuple[float, float]], title: str, y: s
 def draw_study(path: Path, title: str, drawn: dict[str, Any]) -> None:
     """Lines or matrices of a study."""
     if "matrices" in drawn:
-        import matplotlib
-
-        matplotlib.use("agg")
-        import matplotlib.pyplot as plt
-
         matrices = drawn["matrices"]
-        size = (4 * len(matrices), 4)
-        figure, axes = plt.subplots(1, len(matrices), figsize=size, layout="constrained", squeeze=False)
+        figure, axes = new_figure(4 * len(matrices), 4, len(matrices))
         largest = max(float(np.abs(matrix).max()) for matrix in matrices.values())
         least = min(float(matrix.min()) for matrix in matrices.values())
         scale = {"vmin": -largest, "vmax": largest, "cmap": "RdBu_r"} if least < 0 else {"vmin": 0, "vmax": largest}
-        for axis, (name, matrix) in zip(axes[0], matrices.items(), strict=True):
+        for axis, (name, matrix) in zip(axes, matrices.items(), strict=True):
             image = axis.imshow(matrix, aspect="auto", interpolation="nearest", **scale)
             axis.set_title(name, fontsize=9)
-        figure.colorbar(image, ax=axes[0].tolist())
+        figure.colorbar(image, ax=axes)
         figure.suptitle(title, fontsize=10)
     else:
-        figure, axis = new_figure()
+        figure, (axis,) = new_figure()
         for name, values in drawn["lines"].items():
             axis.plot(np.arange(1, len(values) + 1), values, label=name)
         axis.set(xlabel=drawn["x"], ylabel=drawn["y"], yscale="log" if drawn.get("log") else "linear")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .methods import columns as find_columns
+from .pictures import plotting
 from .protocols import EXPERIMENTS, GROUPS
 from .report import write_experiment, write_page, write_study
 from .results import Results
@@ -75,6 +76,7 @@ def reproduce(
     unknown = [name for name in wanted if name not in EXPERIMENTS and name not in STUDIES]
     if unknown or not wanted:
         raise ValueError(f"names must be among {', '.join([*EXPERIMENTS, *STUDIES, *GROUPS])}, got {unknown or names}")
+    plotting()  # a missing matplotlib is told now, not after hours
     only = None if columns is None else set(find_columns(*columns))
     folder, place = None if data is None else os.fspath(data), Path(out)
     place.mkdir(parents=True, exist_ok=True)
