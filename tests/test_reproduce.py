@@ -12,7 +12,7 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from jplrdl import LowRankCleaner
+from jplrdl import JPLRDLClassifier, LowRankCleaner
 from jplrdl.datasets import Images
 from jplrdl.experiments import CollaborativeRepresentationClassifier, cells, reproduce, tasks
 from jplrdl.experiments.cells import Cell, split_images
@@ -124,6 +124,28 @@ def test_parameters_come_from_training_images_of_the_first_split_only(monkeypatc
     assert records[0]["score"] == pytest.approx(scores[best, ridge], abs=1e-3)
     assert records[0]["parameters"] == {"ridge": ridge}
     assert records[0]["cleaner"] == cleaners("cleaner", split.X_train, split.shape)[best]
+
+
+@pytest.mark.filterwarnings("ignore:n_components = :UserWarning")
+def test_remembered_codes_are_the_codes(monkeypatch):
+    split = split_images(WHITE, 0)
+    model, plain = METHODS["start"].build(), JPLRDLClassifier(max_iter=0)
+    coded = []
+    encode = JPLRDLClassifier._encode
+    monkeypatch.setattr(JPLRDLClassifier, "_encode", lambda self, Y: coded.append(len(Y)) or encode(self, Y))
+    for rows in (slice(None), slice(1, None)):
+        model.fit(split.X_train[rows], split.y_train[rows])
+        plain.fit(split.X_train[rows], split.y_train[rows])
+        for penalty in (0.01, 0.03):
+            for residual in ("normalized", "paper"):
+                for test in (split.X_test, split.X_test[5:]):
+                    found = model.set_params(code_penalty=penalty, residual=residual).decision_function(test)
+                    expected = plain.set_params(code_penalty=penalty, residual=residual).decision_function(test)
+                    np.testing.assert_allclose(found, expected, atol=1e-12)
+    coded.clear()
+    for residual in ("normalized", "paper"):
+        model.set_params(residual=residual).predict(split.X_test)
+    assert len(coded) == 1
 
 
 def test_a_measurement_is_the_accuracy_of_what_was_chosen():
