@@ -91,7 +91,15 @@ class Cell:
 
 
 class Split(NamedTuple):
-    """Images for training and test; `held_in` are the training images as test images would be corrupted."""
+    """Images for training and test.
+
+    Attributes
+    ----------
+    held_in : ndarray
+        The training images as test images would be corrupted.
+    groups : ndarray or None
+        For images taken in conditions that test images do not share, the condition of each training image.
+    """
 
     X_train: FloatArray
     y_train: NDArray[np.intp]
@@ -99,6 +107,7 @@ class Split(NamedTuple):
     X_test: FloatArray
     y_test: NDArray[np.intp]
     shape: tuple[int, ...]
+    groups: NDArray[Any] | None
 
 
 @functools.lru_cache(maxsize=2)
@@ -122,7 +131,8 @@ def split_images(cell: Cell, split: int, folder: str | os.PathLike[str] | None =
     if cell.features == "lbp":
         X_train, held_in, X_test = (lbp_histograms(X, _flat(shape)) for X in (X_train, held_in, X_test))
         shape = X_train.shape[1:]
-    return Split(X_train, images.y[train], held_in, X_test, images.y[test], shape)
+    groups = images.more["condition"][train] if cell.rule in DISGUISES else None
+    return Split(X_train, images.y[train], held_in, X_test, images.y[test], shape, groups)
 
 
 def _flat(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -168,10 +178,10 @@ def _disguised(disguises: tuple[int, ...]) -> Callable[[Cell, Images, int], Mask
     return rule
 
 
+# The first condition of each disguise.
+DISGUISES = {"sunglasses": (8,), "scarf": (11,), "mixed": (8, 11)}
 RULES: dict[str, Callable[[Cell, Images, int], Masks]] = {
     "random": _random,
     "first": _first,
-    "sunglasses": _disguised((8,)),
-    "scarf": _disguised((11,)),
-    "mixed": _disguised((8, 11)),
+    **{scenario: _disguised(disguises) for scenario, disguises in DISGUISES.items()},
 }

@@ -65,7 +65,7 @@ class RememberingClassifier(JPLRDLClassifier):
 
 # The decision rule comes last and so changes first: codes are remembered.
 _CODES: Grid = {
-    "code_penalty": (0.001, 0.003, 0.01, 0.03), "code_ridge": (0.003, 0.03, 0.1), "residual": ("normalized", "paper"),
+    "code_penalty": (0.001, 0.01, 0.03), "code_ridge": (0.0003, 0.003, 0.03, 0.1), "residual": ("normalized", "paper"),
 }  # fmt: skip
 METHODS: dict[str, Method] = {
     "1-NN": Method(lambda: make_pipeline(Normalizer(), KNeighborsClassifier(1))),
@@ -78,7 +78,7 @@ METHODS: dict[str, Method] = {
         CollaborativeRepresentationClassifier, predict_grid={"ridge": (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)}
     ),
     "start": Method(lambda: RememberingClassifier(max_iter=0), predict_grid=_CODES, ours=True),
-    "exact": Method(RememberingClassifier, {"lambda_sparse": (0.08, 0.2)}, _CODES, ours=True),
+    "exact": Method(RememberingClassifier, {"lambda_sparse": (0.01, 0.08, 0.2)}, _CODES, ours=True),
     "paper": Method(lambda: RememberingClassifier(solver="paper"), predict_grid=_CODES, ours=True),
 }
 

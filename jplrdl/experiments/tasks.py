@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
@@ -29,9 +30,11 @@ def choose(
 ) -> list[Record]:
     """Parameters of the cleaner and of each method, by cross-validation on the training images of the first split.
 
-    Of five folds the first `n_folds` are held out in turn. Training images are corrupted as the cell says; those held
-    out are corrupted too, whether the cell corrupts training or test images. The cleaner with the highest accuracy of
-    CRC behind it is taken, then the best parameters of each method behind that cleaner; the first of equals.
+    Of five folds the first `n_folds` are held out in turn: random ones, or, for AR, whose test images come from another
+    session and other lights than the training images, all images of a condition. Training images are corrupted as the
+    cell says; those held out are corrupted too, whether the cell corrupts training or test images. The cleaner with the
+    highest accuracy of CRC behind it is taken, then the best parameters of each method behind it; the first of
+    equals.
 
     Returns
     -------
@@ -105,14 +108,24 @@ def _fold(images: Split) -> Fold:
 
 
 def _folds(split: Split, n_folds: int) -> list[Fold]:
-    sizes = np.bincount(split.y_train)
-    least = int(sizes[sizes > 0].min())
-    folds = StratifiedKFold(min(N_FOLDS, least), shuffle=True, random_state=0).split(split.X_train, split.y_train)
     y = split.y_train
     return [
-        (split.X_train[held_in], y[held_in], split.held_in[out], y[out])
-        for held_in, out in itertools.islice(folds, n_folds)
+        (split.X_train[~out], y[~out], split.held_in[out], y[out])
+        for out in itertools.islice(_held_out(split), n_folds)
     ]
+
+
+def _held_out(split: Split) -> Iterator[NDArray[np.bool_]]:
+    """Which training images each fold holds out: random ones, or whole groups, the last groups first."""
+    if split.groups is None:
+        sizes = np.bincount(split.y_train)
+        folds = StratifiedKFold(min(N_FOLDS, int(sizes[sizes > 0].min())), shuffle=True, random_state=0)
+        for _, rows in folds.split(split.X_train, split.y_train):
+            yield np.isin(np.arange(len(split.y_train)), rows)
+    else:
+        groups = np.unique(split.groups)[::-1]
+        for fold in range(min(N_FOLDS, len(groups))):
+            yield np.isin(split.groups, groups[fold::N_FOLDS])
 
 
 def _cleaned(parameters: Parameters, fold: Fold) -> Fold:
