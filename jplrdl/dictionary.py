@@ -104,15 +104,16 @@ def update_atoms(
 ) -> FloatArray:
     """Descend the objective of this module in the atoms of one class, each of unit length.
 
-    Majorise and minimise. The nuclear norm lies below a quadratic that touches it at the present atoms,
+    Majorise and minimise. On the unit sphere d S d' = s - d (sI - S) d', concave for s >= the largest eigenvalue of S,
+    lies below its tangent at the present atoms: the incoherence becomes a part of C. The nuclear norm lies below a
+    quadratic that touches it there,
 
         |D|_* <= tr(N^-1 DD') / 2 + tr(N) / 2,      N = (DD')^1/2,
 
-    so Q gains lambda_rank N^-1 / 2. On the unit sphere d S d' = s - d (sI - S) d', concave for s >= the largest
-    eigenvalue of S, lies below its tangent. What is left is linear in one atom with the others fixed: the minimum over
-    the sphere is a scaled vector. Atom after atom, `n_sweeps` times. Where atoms are dependent, N is singular and would
-    hold them in their subspace: its eigenvalues are raised to a tenth of the largest. Then it bounds no more, and the
-    objective itself decides whether the result is taken; if not, they are raised less.
+    so Q gains lambda_rank N^-1 / 2. What is left is linear in one atom with the others fixed: the minimum over the
+    sphere is a scaled vector. Atom after atom, `n_sweeps` times, each time with a new N. Where atoms are dependent, N
+    is singular and would hold them in their subspace: its eigenvalues are raised to a tenth of the largest. Then it
+    bounds no more, and the nuclear norm itself decides whether the result is taken; if not, they are raised less.
 
     Parameters
     ----------
@@ -138,18 +139,37 @@ def update_atoms(
         for a, name in ((atoms, "atoms"), (quadratic, "quadratic"), (linear, "linear"), (others, "others"))
     )
     incoherence = as_nonnegative(lambda_incoherence, "lambda_incoherence")
-    rank = as_nonnegative(lambda_rank, "lambda_rank")
     if ceiling is None:
         ceiling = largest_eigenvalue(rest) if incoherence > 0 else 0.0
-    best = _evaluate(D, Q, C, rest, incoherence, rank)
+    return descend_atoms(
+        D, Q, C, rest, incoherence, as_nonnegative(lambda_rank, "lambda_rank"), ceiling,
+        n_sweeps=as_count(n_sweeps, "n_sweeps", least=0),
+    )  # fmt: skip
+
+
+def descend_atoms(
+    D: FloatArray,
+    Q: FloatArray,
+    C: FloatArray,
+    rest: FloatArray,
+    lambda_incoherence: float,
+    lambda_rank: float,
+    ceiling: float,
+    *,
+    n_sweeps: int = 2,
+) -> FloatArray:
+    """update_atoms, for arrays that need no check."""
+    if lambda_incoherence > 0:
+        dtype = D.dtype.type
+        C = C + dtype(2 * lambda_incoherence) * (dtype(ceiling) * D - (D @ rest.T) @ rest)
+    best = _evaluate(D, Q, C, lambda_rank)
     floors = iter(_FLOORS)
     floor = next(floors)
-    for _ in range(as_count(n_sweeps, "n_sweeps", least=0)):
-        swept = _sweep(best, Q, C, rest, incoherence, rank, ceiling, floor)
-        candidate = _evaluate(swept, Q, C, rest, incoherence, rank)
+    for _ in range(n_sweeps):
+        candidate = _evaluate(_sweep(best, Q, C, lambda_rank, floor), Q, C, lambda_rank)
         if candidate.value < best.value:
             best = candidate
-        elif rank == 0 or (floor := next(floors, 0.0)) == 0:
+        elif lambda_rank == 0 or (floor := next(floors, 0.0)) == 0:
             break
     return best.atoms.copy()
 
@@ -158,55 +178,37 @@ def atoms_objective(
     D: FloatArray, Q: FloatArray, C: FloatArray, rest: FloatArray, lambda_incoherence: float, lambda_rank: float
 ) -> float:
     """tr(Q DD') - 2 tr(C D') + 2 lambda_inc tr(D S D') + lambda_rank |D|_*"""
-    return _evaluate(D, Q, C, rest, lambda_incoherence, lambda_rank).value
+    cross = D @ rest.T
+    return _evaluate(D, Q, C, lambda_rank).value + 2 * lambda_incoherence * inner(cross, cross)
 
 
 class _Evaluated(NamedTuple):
-    """Atoms D_i, the objective there, and what it was made of: eigenvalues and -vectors of D_i D_i', and D_i D_j'."""
+    """Atoms D, tr(Q DD') - 2 tr(C D') + lambda_rank |D|_*, and the eigenvalues and eigenvectors of DD'."""
 
     atoms: FloatArray
     value: float
     values: FloatArray
     vectors: FloatArray
-    cross: FloatArray | None
 
 
-def _evaluate(
-    D: FloatArray, Q: FloatArray, C: FloatArray, rest: FloatArray, lambda_incoherence: float, lambda_rank: float
-) -> _Evaluated:
+def _evaluate(D: FloatArray, Q: FloatArray, C: FloatArray, lambda_rank: float) -> _Evaluated:
     d = D.astype(np.float64, copy=False)
     gram = d @ d.T
-    value = np.sum(Q * gram) - 2 * inner(C, D)
-    cross = None
-    if lambda_incoherence > 0:
-        cross = D @ rest.T
-        value += 2 * lambda_incoherence * inner(cross, cross)
     values, vectors = np.linalg.eigh(gram)
+    value = float(np.sum(Q * gram)) - 2 * inner(C, D)
     if lambda_rank > 0:
         value += lambda_rank * nuclear_norm(d, values)
-    return _Evaluated(D, float(value), values, vectors, cross)
+    return _Evaluated(D, value, values, vectors)
 
 
-def _sweep(
-    at: _Evaluated,
-    Q: FloatArray,
-    C: FloatArray,
-    rest: FloatArray,
-    lambda_incoherence: float,
-    lambda_rank: float,
-    ceiling: float,
-    floor: float,
-) -> FloatArray:
-    D, dtype = at.atoms.copy(), at.atoms.dtype.type
+def _sweep(at: _Evaluated, Q: FloatArray, C: FloatArray, lambda_rank: float, floor: float) -> FloatArray:
+    D = at.atoms.copy()
     if lambda_rank > 0:
         roots = np.maximum(np.sqrt(at.values.clip(min=0)), floor * np.sqrt(at.values[-1]))
-        Q = Q + (lambda_rank / 2 * (at.vectors / roots) @ at.vectors.T).astype(dtype, copy=False)
-    pull = C
-    if at.cross is not None:
-        pull = C + dtype(2 * lambda_incoherence) * (dtype(ceiling) * D - at.cross @ rest)
+        Q = Q + (lambda_rank / 2 * (at.vectors / roots) @ at.vectors.T).astype(D.dtype, copy=False)
     others = Q - np.diag(np.diag(Q))
     for k in range(len(D)):
-        w = pull[k] - others[k] @ D
+        w = C[k] - others[k] @ D
         length = math.sqrt(w @ w)
         if length > 0:
             np.divide(w, length, out=D[k])

@@ -6,9 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ._algebra import top_eigenvalue
+from ._algebra import largest_eigenvalue, top_eigenvalue
 from ._validation import FloatArray
-from .dictionary import update_atoms
+from .dictionary import descend_atoms
+from .objective import class_slices
 from .projection import update_projection
 from .solver import Solver
 
@@ -32,20 +33,18 @@ class ExactSolver(Solver):
     def update_dictionary(self) -> None:
         """The atoms of each class in turn."""
         D, w = self.D.copy(), self.weights
-        ceiling = top_eigenvalue(self.gram) if w.incoherence > 0 else 0.0
+        ceiling = largest_eigenvalue(D) if w.incoherence > 0 else 0.0
         codes = self.split.all
         products = codes.T @ codes
         products = products if isinstance(products, np.ndarray) else products.toarray()
         linear = (codes + self.split.own).T @ self.Y
-        for label in range(self.atom_labels[-1] + 1):
-            own = slice(*np.searchsorted(self.atom_labels, [label, label + 1]))
+        for own in class_slices(self.atom_labels):
             # With the class's own atoms at zero D stands for those of all others.
             atoms = D[own].copy()
             D[own] = 0
-            D[own] = update_atoms(
-                atoms, 2 * products[own, own], linear[own] - products[own] @ D, D,
-                lambda_incoherence=w.incoherence, lambda_rank=w.rank, ceiling=ceiling,
-            )  # fmt: skip
+            D[own] = descend_atoms(
+                atoms, 2 * products[own, own], linear[own] - products[own] @ D, D, w.incoherence, w.rank, ceiling
+            )
         self.D = D
         self.record("dictionary", "dictionary")
 

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,15 +34,33 @@ class Weights:
     energy: float
 
 
+def class_slices(atom_labels: Labels) -> list[slice]:
+    """Where the atoms of each class are; they stand in the order of the classes."""
+    bounds = np.searchsorted(atom_labels, np.arange(atom_labels[-1] + 2))
+    return [slice(start, stop) for start, stop in pairwise(bounds)]
+
+
+def class_grams(gram: FloatArray, atom_labels: Labels) -> Any:
+    """blockdiag(D_j D_j'), a sparse array."""
+    from scipy.sparse import block_diag, csr_array
+
+    return csr_array(block_diag([gram[own, own] for own in class_slices(atom_labels)], format="csr"))
+
+
 def coding_gram(gram: FloatArray, atom_labels: Labels) -> FloatArray:
     """H = DD' + blockdiag(D_j D_j'), one for the samples of all classes."""
-    return gram + np.where(atom_labels[:, None] == atom_labels, gram, 0)
+    doubled = gram.copy()
+    for own in class_slices(atom_labels):
+        doubled[own, own] *= 2
+    return doubled
 
 
 def coding_cov(Y: FloatArray, D: FloatArray, labels: Labels, atom_labels: Labels) -> FloatArray:
     """b = Dy, and once more Dy on the atoms of the sample's own class."""
     cov = Y @ D.T
-    return cov + np.where(labels[:, None] == atom_labels, cov, 0)
+    for label, own in enumerate(class_slices(atom_labels)):
+        cov[labels == label, own] *= 2
+    return cov
 
 
 def own_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> FloatArray:
@@ -59,13 +78,15 @@ class SplitCodes(NamedTuple):
 
 def split_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> SplitCodes:
     """Sparse arrays, or plain ones where more than a fifth of the codes is not zero."""
-    own = own_codes(codes, labels, atom_labels)
-    parts = codes, own, codes - own
     if np.count_nonzero(codes) > _MOST_NONZEROS * codes.size:
-        return SplitCodes(*parts)
+        own = own_codes(codes, labels, atom_labels)
+        return SplitCodes(codes, own, codes - own)
     from scipy.sparse import csr_array
 
-    return SplitCodes(*map(csr_array, parts))
+    rows, columns = np.nonzero(codes)
+    values, mine = codes[rows, columns], labels[rows] == atom_labels[columns]
+    parts = (slice(None), mine, ~mine)
+    return SplitCodes(*(csr_array((values[p], (rows[p], columns[p])), shape=codes.shape) for p in parts))
 
 
 def data_terms(
@@ -73,11 +94,9 @@ def data_terms(
     explained: FloatArray,
     explained_own: FloatArray,
     other: Any,
-    gram: FloatArray,
-    atom_labels: Labels,
+    inside: Any,
 ) -> dict[str, float]:
-    """How the atoms explain the samples: A_i D and A_i^i D_i against Y, and what the codes `other` say."""
-    inside = np.where(atom_labels[:, None] == atom_labels, gram, 0)
+    """How the atoms explain the samples: A_i D and A_i^i D_i against Y, and the codes `other` over D_j, j != i."""
     return {
         "reconstruction": _square(Y - explained),
         "own_class": _square(Y - explained_own),
@@ -95,9 +114,10 @@ def code_terms(codes: Any, graph: Any, weights: Weights) -> dict[str, float]:
 
 def atom_terms(D: FloatArray, gram: FloatArray, atom_labels: Labels, weights: Weights) -> dict[str, float]:
     """The incoherence of the classes' atoms, and their nuclear norms. `gram` is DD'."""
-    outside = np.where(atom_labels[:, None] == atom_labels, 0, gram)
-    nuclear = sum(nuclear_norm(D[atom_labels == label]) for label in np.unique(atom_labels))
-    return {"incoherence": weights.incoherence * _square(outside), "rank": weights.rank * nuclear}
+    classes = class_slices(atom_labels)
+    inside = sum(_square(gram[own, own]) for own in classes)
+    nuclear = sum(nuclear_norm(D[own]) for own in classes)
+    return {"incoherence": weights.incoherence * (_square(gram) - inside), "rank": weights.rank * nuclear}
 
 
 def projection_terms(Y: FloatArray, projection_graph: Any, energy: float, weights: Weights) -> dict[str, float]:
@@ -122,7 +142,7 @@ def terms(
     """Every term with its weight, and "objective", their sum. `energy` is |X|^2."""
     gram, split = D @ D.T, split_codes(codes, labels, atom_labels)
     found = (
-        data_terms(Y, split.all @ D, split.own @ D, split.other, gram, atom_labels)
+        data_terms(Y, split.all @ D, split.own @ D, split.other, class_grams(gram, atom_labels))
         | code_terms(split.all, graph, weights)
         | atom_terms(D, gram, atom_labels, weights)
         | projection_terms(Y, projection_graph, energy, weights)

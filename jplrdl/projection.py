@@ -21,9 +21,9 @@ _WELL_CONDITIONED = 100
 def span_basis(X: ArrayLike) -> FloatArray:
     """An orthonormal basis of the row space of X, shape (n_features, rank).
 
-    Through the Gram matrix of the samples, so that memory stays at copies of X, however many features there are; a
-    Cholesky factor of what squaring has left of orthonormality makes up for it. Directions below sqrt(eps) of the
-    largest do not count.
+    Eigenvectors of X'X, or, with more features than samples, through those of XX', so that memory stays at copies of
+    X, however many features there are; a Cholesky factor of what squaring has left of orthonormality makes up for it.
+    Directions below sqrt(eps) of the largest do not count.
 
     Examples
     --------
@@ -33,9 +33,13 @@ def span_basis(X: ArrayLike) -> FloatArray:
     (3, 2)
     """
     x = as_float_array(X, "X", ndim=2)
-    values, vectors = eigh(x @ x.T)
+    wide = x.shape[0] < x.shape[1]
+    values, vectors = eigh(x @ x.T if wide else x.T @ x)
     kept = values > max(values[-1], 0) * len(x) * np.finfo(x.dtype).eps
-    basis = x.T @ (vectors[:, kept][:, ::-1] / np.sqrt(values[kept][::-1]))
+    vectors = np.ascontiguousarray(vectors[:, kept][:, ::-1])
+    if not wide:
+        return vectors
+    basis = x.T @ (vectors / np.sqrt(values[kept][::-1]))
     if not kept.any():
         return basis
     factor = cholesky(basis.T @ basis)

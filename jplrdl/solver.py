@@ -76,13 +76,14 @@ class Solver:
             self._terms |= objective.code_terms(self.split.all, self.graph, w)
         if "dictionary" in changed:
             self.gram = gram_matrix(self.D)
+            self._class_grams = objective.class_grams(self.gram, self.atom_labels)
             self._terms |= objective.atom_terms(self.D, self.gram, self.atom_labels, w)
         if "codes" in changed or "dictionary" in changed:
             self.explained, self.explained_own = self.split.all @ self.D, self.split.own @ self.D
         if "projection" in changed:
             self._terms |= objective.projection_terms(self.Y, self.projection_graph, self.energy, w)
         self._terms |= objective.data_terms(
-            self.Y, self.explained, self.explained_own, self.split.other, self.gram, self.atom_labels
+            self.Y, self.explained, self.explained_own, self.split.other, self._class_grams
         )
         for name, value in {"block": block, "objective": sum(self._terms.values()), **self._terms}.items():
             self.history.setdefault(name, []).append(value)

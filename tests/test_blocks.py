@@ -204,7 +204,9 @@ def test_incoherence_turns_atoms_away(rng):
     C = start.copy()
 
     def overlap(weight):
-        atoms = update_atoms(start, np.eye(3), C, rest, lambda_incoherence=weight, n_sweeps=100)
+        atoms = start
+        for _ in range(100):
+            atoms = update_atoms(atoms, np.eye(3), C, rest, lambda_incoherence=weight)
         return np.sum((atoms @ rest.T) ** 2)
 
     assert overlap(10.0) < 0.1 * overlap(0.0)
