@@ -79,6 +79,12 @@ METHODS: dict[str, Method] = {
     ),
     "start": Method(lambda: RememberingClassifier(max_iter=0), predict_grid=_CODES, ours=True),
     "exact": Method(RememberingClassifier, {"lambda_sparse": (0.01, 0.08, 0.2)}, _CODES, ours=True),
+    "exact, samples": Method(
+        lambda: RememberingClassifier(init_dictionary="samples"),
+        {"lambda_sparse": (0.002, 0.01, 0.08)},
+        {**_CODES, "code_penalty": (0.0, 0.001, 0.01)},
+        ours=True,
+    ),
     "paper": Method(lambda: RememberingClassifier(solver="paper"), predict_grid=_CODES, ours=True),
 }
 
