@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._parallel import run_chunks
 from ._transaction import all_or_nothing
 from ._validation import FloatArray, as_gram
-from .classification import class_residuals, unit_rows
+from .classification import class_residuals, ridge_encode, unit_rows
 from .coding import CodingInfo, gram_matrix, sparse_encode, warn_unless_converged
 from .exact import ExactSolver
 from .objective import Weights
@@ -59,6 +59,8 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Share of the way to the new projection that the solver "paper" goes.
     init_projection : "lpp" or "pca"
         The first projection: supervised locality preserving projections, or principal components.
+    init_dictionary : "singular" or "samples"
+        The first atoms: singular vectors of each class, or its samples, which code_penalty=0 suits.
     learn_projection : bool
         Update the projection; False keeps the first one.
     low_rank_graph : bool
@@ -131,6 +133,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         "lambda_error": [Interval(Real, 0, None, closed="neither")],
         "projection_step": [Interval(Real, 0, 1, closed="right")],
         "init_projection": [StrOptions({"lpp", "pca"})],
+        "init_dictionary": [StrOptions({"singular", "samples"})],
         "learn_projection": ["boolean"],
         "low_rank_graph": ["boolean"],
         "penalty_edges": ["boolean"],
@@ -178,6 +181,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         lambda_error: float = 1.0,
         projection_step: float = 0.1,
         init_projection: Literal["lpp", "pca"] = "lpp",
+        init_dictionary: Literal["singular", "samples"] = "singular",
         learn_projection: bool = True,
         low_rank_graph: bool = True,
         penalty_edges: bool = True,
@@ -207,6 +211,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.lambda_error = lambda_error
         self.projection_step = projection_step
         self.init_projection = init_projection
+        self.init_dictionary = init_dictionary
         self.learn_projection = learn_projection
         self.low_rank_graph = low_rank_graph
         self.penalty_edges = penalty_edges
@@ -256,6 +261,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             problem.X, problem.labels, problem.first_projection(dimension, self.init_projection), self.n_atoms,
             problem.graph, problem.projection_graph,
             Weights(**{name: getattr(self, f"lambda_{name}") for name in _WEIGHTS}), self.random_state,
+            self.init_dictionary,
         )  # fmt: skip
         if start is not None:
             solver.go_on_from(start)
@@ -388,6 +394,9 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return projected
 
     def _encode(self, projected: FloatArray) -> tuple[FloatArray, CodingInfo]:
+        if self.code_penalty == 0 and self.code_ridge > 0:
+            codes = ridge_encode(projected, self.components_, self.code_ridge, gram=self._gram)
+            return codes, CodingInfo.direct(len(codes))
         return sparse_encode(
             projected, self.components_, self.code_penalty, gram=self._gram, shift=self.code_ridge, n_jobs=self.n_jobs,
             return_info=True,

@@ -60,6 +60,13 @@ class CodingInfo:
         return CodingInfo(self.n_iter[rows], self.residual[rows], self.status[rows])
 
     @staticmethod
+    def direct(n_samples: int) -> CodingInfo:
+        """Of samples coded by one linear system each, which cannot fail."""
+        return CodingInfo(
+            np.ones(n_samples, dtype=np.intp), np.zeros(n_samples), np.zeros(n_samples, dtype=np.intc)
+        )
+
+    @staticmethod
     def joined(infos: Sequence[CodingInfo]) -> CodingInfo:
         """Of the samples of all, one after the other."""
         parts = zip(*((info.n_iter, info.residual, info.status) for info in infos), strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class Solver:
     weights : Weights
     random_state : int, RandomState or None
         As in initial_dictionary.
+    init_dictionary : "singular" or "samples"
+        Its method.
 
     Attributes
     ----------
@@ -59,11 +61,14 @@ class Solver:
         projection_graph: Any,
         weights: Weights,
         random_state: Any = None,
+        init_dictionary: Literal["singular", "samples"] = "singular",
     ) -> None:
         self.X, self.labels, self.weights = X, labels, weights
         self.graph, self.projection_graph = graph, projection_graph
         self.P, self.Y = projection, X @ projection
-        self.D, self.atom_labels = initial_dictionary(self.Y, labels, n_atoms, random_state=random_state)
+        self.D, self.atom_labels = initial_dictionary(
+            self.Y, labels, n_atoms, method=init_dictionary, random_state=random_state
+        )
         self.codes: FloatArray = np.zeros((len(X), len(self.D)), dtype=X.dtype)
         self.energy = inner(X, X)
         self.history: dict[str, list[Any]] = {}

@@ -12,9 +12,11 @@ import pytest
 import jplrdl
 
 MODULES = [
-    "classification", "classifier", "cleaner", "coding", "datasets.corruption", "datasets.images", "dictionary",
-    "experiments.sparse_representation", "graphs", "huber", "low_rank_dictionary", "occlusion", "paper", "problem",
-    "projection", "prox", "robust_pca", "selection",
+    "classification", "classifier", "cleaner", "coding", "datasets.corruption", "datasets.images", "datasets.lbp",
+    "datasets.originals", "datasets.synthetic", "dictionary", "experiments.cells", "experiments.collaborative",
+    "experiments.methods", "experiments.progress", "experiments.results", "experiments.sparse_representation",
+    "graphs", "huber", "low_rank_dictionary", "occlusion", "paper", "problem",
+    "projection", "prox", "robust_pca", "saturation", "selection",
 ]
 
 

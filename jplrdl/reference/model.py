@@ -45,6 +45,7 @@ def fit(
     lambda_projection: float = 0.1,
     lambda_energy: float = 1.0,
     init_projection: str = "lpp",
+    init_dictionary: str = "singular",
     learn_projection: bool = True,
     max_iter: int = 10,
     tol: float = 1e-4,
@@ -59,7 +60,7 @@ def fit(
     basis = span_basis(x)
     x = x @ basis
     P = initial_projection(x, n_components, graph=heat, method=init_projection)
-    D, atom_labels = initial_dictionary(x @ P, labels, n_atoms)
+    D, atom_labels = initial_dictionary(x @ P, labels, n_atoms, method=init_dictionary)
     A: FloatArray = np.zeros((len(x), len(D)))
     history: dict[str, list[Any]] = {}
 
