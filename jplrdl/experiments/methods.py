@@ -17,8 +17,8 @@ from sklearn.svm import LinearSVC
 
 from .._validation import FloatArray
 from ..classifier import JPLRDLClassifier
-from ..coding import CodingInfo
 from ..cleaner import LowRankCleaner
+from ..coding import CodingInfo
 from ..robust_pca import default_eta
 from ..saturation import scattered_value
 from .collaborative import CollaborativeRepresentationClassifier
