@@ -425,7 +425,8 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Samples are taken some thousand at a time: beyond X and the answer, memory does not grow with their number, and
         an array that is mapped from a disk is never copied as a whole.
         """
-        return self.classes_[self._map_codes(X, lambda *coded: self._coded_residuals(*coded).argmin(axis=1))]
+        nearest = self._map_codes(X, lambda *coded: self._coded_residuals(*coded).argmin(axis=1))
+        return self.classes_[nearest]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """exp(-10 e_i), scaled to sum to one.
