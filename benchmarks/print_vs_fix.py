@@ -90,7 +90,7 @@ def printed_projection(largest: bool, aligned: bool) -> type[Solver]:
 
     class Printed(ExactSolver):
         def update_projection(self) -> None:
-            rest = self.X - self.explained() @ self.P.T
+            rest = self.X - (self.explained + self.explained_own) @ self.P.T
             M = rest.T @ rest + self.weights.projection * (self.X.T @ (self.projection_graph @ self.X))
             if aligned:
                 self.P = paper.eigenvector_step(self.P, -M if largest else M, STEP)
@@ -98,7 +98,7 @@ def printed_projection(largest: bool, aligned: bool) -> type[Solver]:
                 vectors = eigh(M)[1][:, ::-1] if largest else eigh(M)[1]
                 self.P = self.P + STEP * (vectors[:, : self.P.shape[1]] - self.P)
             self.Y = self.X @ self.P
-            self.record("projection")
+            self.record("projection", "projection")
 
     return Printed
 

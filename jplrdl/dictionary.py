@@ -13,12 +13,13 @@ other-class terms together are once more the whole of A_i.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._spectrum import largest_eigenvalue
+from ._algebra import inner, largest_eigenvalue, nuclear_norm
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 _FLOORS = (0.1, 0.01)
@@ -103,15 +104,16 @@ def update_atoms(
 ) -> FloatArray:
     """Descend the objective of this module in the atoms of one class, each of unit length.
 
-    Majorise and minimise. The nuclear norm lies below a quadratic that touches it at the present atoms,
+    Majorise and minimise. On the unit sphere d S d' = s - d (sI - S) d', concave for s >= the largest eigenvalue of S,
+    lies below its tangent at the present atoms: the incoherence becomes a part of C. The nuclear norm lies below a
+    quadratic that touches it there,
 
         |D|_* <= tr(N^-1 DD') / 2 + tr(N) / 2,      N = (DD')^1/2,
 
-    so Q gains lambda_rank N^-1 / 2. On the unit sphere d S d' = s - d (sI - S) d', concave for s >= the largest
-    eigenvalue of S, lies below its tangent. What is left is linear in one atom with the others fixed: the minimum over
-    the sphere is a scaled vector. Atom after atom, `n_sweeps` times. Where atoms are dependent, N is singular and would
-    hold them in their subspace: its eigenvalues are raised to a tenth of the largest. Then it bounds no more, and the
-    objective itself decides whether the result is taken; if not, they are raised less.
+    so Q gains lambda_rank N^-1 / 2. What is left is linear in one atom with the others fixed: the minimum over the
+    sphere is a scaled vector. Atom after atom, `n_sweeps` times, each time with a new N. Where atoms are dependent, N
+    is singular and would hold them in their subspace: its eigenvalues are raised to a tenth of the largest. Then it
+    bounds no more, and the nuclear norm itself decides whether the result is taken; if not, they are raised less.
 
     Parameters
     ----------
@@ -136,57 +138,78 @@ def update_atoms(
         as_float_array(a, name, ndim=2)
         for a, name in ((atoms, "atoms"), (quadratic, "quadratic"), (linear, "linear"), (others, "others"))
     )
-    weight = 2 * as_nonnegative(lambda_incoherence, "lambda_incoherence")
-    rank_weight = as_nonnegative(lambda_rank, "lambda_rank")
+    incoherence = as_nonnegative(lambda_incoherence, "lambda_incoherence")
     if ceiling is None:
-        ceiling = largest_eigenvalue(rest) if weight > 0 else 0.0
-    best, lowest = D, atoms_objective(D, Q, C, rest, lambda_incoherence, lambda_rank)
+        ceiling = largest_eigenvalue(rest) if incoherence > 0 else 0.0
+    return descend_atoms(
+        D, Q, C, rest, incoherence, as_nonnegative(lambda_rank, "lambda_rank"), ceiling,
+        n_sweeps=as_count(n_sweeps, "n_sweeps", least=0),
+    )  # fmt: skip
+
+
+def descend_atoms(
+    D: FloatArray,
+    Q: FloatArray,
+    C: FloatArray,
+    rest: FloatArray,
+    lambda_incoherence: float,
+    lambda_rank: float,
+    ceiling: float,
+    *,
+    n_sweeps: int = 2,
+) -> FloatArray:
+    """update_atoms, for arrays that need no check."""
+    if lambda_incoherence > 0:
+        dtype = D.dtype.type
+        C = C + dtype(2 * lambda_incoherence) * (dtype(ceiling) * D - (D @ rest.T) @ rest)
+    best = _evaluate(D, Q, C, lambda_rank)
     floors = iter(_FLOORS)
     floor = next(floors)
-    for _ in range(as_count(n_sweeps, "n_sweeps", least=0)):
-        candidate = _sweep(best, Q, C, rest, weight, rank_weight, ceiling, floor)
-        value = atoms_objective(candidate, Q, C, rest, lambda_incoherence, lambda_rank)
-        if value < lowest:
-            best, lowest = candidate, value
-        elif rank_weight == 0 or (floor := next(floors, 0.0)) == 0:
+    for _ in range(n_sweeps):
+        candidate = _evaluate(_sweep(best, Q, C, lambda_rank, floor), Q, C, lambda_rank)
+        if candidate.value < best.value:
+            best = candidate
+        elif lambda_rank == 0 or (floor := next(floors, 0.0)) == 0:
             break
-    return best.copy()
+    return best.atoms.copy()
 
 
 def atoms_objective(
     D: FloatArray, Q: FloatArray, C: FloatArray, rest: FloatArray, lambda_incoherence: float, lambda_rank: float
 ) -> float:
     """tr(Q DD') - 2 tr(C D') + 2 lambda_inc tr(D S D') + lambda_rank |D|_*"""
-    d, q, c = D.astype(np.float64), Q.astype(np.float64), C.astype(np.float64)
-    value = np.sum(q * (d @ d.T)) - 2 * np.sum(c * d)
-    if lambda_incoherence > 0:
-        value += 2 * lambda_incoherence * np.sum((d @ rest.T.astype(np.float64)) ** 2)
+    cross = D @ rest.T
+    return _evaluate(D, Q, C, lambda_rank).value + 2 * lambda_incoherence * inner(cross, cross)
+
+
+class _Evaluated(NamedTuple):
+    """Atoms D, tr(Q DD') - 2 tr(C D') + lambda_rank |D|_*, and the eigenvalues and eigenvectors of DD'."""
+
+    atoms: FloatArray
+    value: float
+    values: FloatArray
+    vectors: FloatArray
+
+
+def _evaluate(D: FloatArray, Q: FloatArray, C: FloatArray, lambda_rank: float) -> _Evaluated:
+    d = D.astype(np.float64, copy=False)
+    gram = d @ d.T
+    values, vectors = np.linalg.eigh(gram)
+    value = float(np.sum(Q * gram)) - 2 * inner(C, D)
     if lambda_rank > 0:
-        value += lambda_rank * np.linalg.norm(d, "nuc")
-    return float(value)
+        value += lambda_rank * nuclear_norm(d, values)
+    return _Evaluated(D, value, values, vectors)
 
 
-def _sweep(
-    D: FloatArray,
-    Q: FloatArray,
-    C: FloatArray,
-    rest: FloatArray,
-    weight: float,
-    rank_weight: float,
-    ceiling: float,
-    floor: float,
-) -> FloatArray:
-    D, dtype = D.copy(), D.dtype.type
-    if rank_weight > 0:
-        values, vectors = np.linalg.eigh(D @ D.T)
-        inverse = (vectors / np.maximum(np.sqrt(values.clip(min=0)), floor * np.sqrt(values[-1]))) @ vectors.T
-        Q = Q + dtype(rank_weight / 2) * inverse
-    pull = C
-    if weight > 0:
-        pull = C + dtype(weight) * (dtype(ceiling) * D - (D @ rest.T) @ rest)
+def _sweep(at: _Evaluated, Q: FloatArray, C: FloatArray, lambda_rank: float, floor: float) -> FloatArray:
+    D = at.atoms.copy()
+    if lambda_rank > 0:
+        roots = np.maximum(np.sqrt(at.values.clip(min=0)), floor * np.sqrt(at.values[-1]))
+        Q = Q + (lambda_rank / 2 * (at.vectors / roots) @ at.vectors.T).astype(D.dtype, copy=False)
+    others = Q - np.diag(np.diag(Q))
     for k in range(len(D)):
-        w = pull[k] - Q[k] @ D + Q[k, k] * D[k]
-        length = np.linalg.norm(w)
+        w = C[k] - others[k] @ D
+        length = math.sqrt(w @ w)
         if length > 0:
-            D[k] = w / length
+            np.divide(w, length, out=D[k])
     return D

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ._spectrum import largest_eigenvalue, top_eigenvalue
+import numpy as np
+
+from ._algebra import largest_eigenvalue, top_eigenvalue
 from ._validation import FloatArray
-from .dictionary import update_atoms
+from .dictionary import descend_atoms
+from .objective import class_slices
 from .projection import update_projection
 from .solver import Solver
 
 
 class ExactSolver(Solver):
     """Codes, atoms and projection that never raise the objective. Parameters and attributes are those of Solver."""
+
+    curvature: float | None = None
 
     @cached_property
     def quadratic(self) -> FloatArray:
@@ -27,25 +32,27 @@ class ExactSolver(Solver):
 
     def update_dictionary(self) -> None:
         """The atoms of each class in turn."""
-        D, A, w = self.D.copy(), self.codes, self.weights
-        ceiling = largest_eigenvalue(D)
-        rest = self.Y - A @ D
-        for label in range(self.atom_labels[-1] + 1):
-            own, mine = self.atom_labels == label, self.labels == label
-            part = A[:, own]
-            gram = part.T @ part
-            linear = part.T @ rest + gram @ D[own] + part[mine].T @ self.Y[mine]
-            atoms = update_atoms(
-                D[own], 2 * gram, linear, D[~own],
-                lambda_incoherence=w.incoherence, lambda_rank=w.rank, ceiling=ceiling,
-            )  # fmt: skip
-            rest += part @ (D[own] - atoms)
-            D[own] = atoms
+        D, w = self.D.copy(), self.weights
+        ceiling = largest_eigenvalue(D) if w.incoherence > 0 else 0.0
+        codes = self.split.all
+        products = codes.T @ codes
+        products = products if isinstance(products, np.ndarray) else products.toarray()
+        linear = (codes + self.split.own).T @ self.Y
+        for own in class_slices(self.atom_labels):
+            # With the class's own atoms at zero D stands for those of all others.
+            atoms = D[own].copy()
+            D[own] = 0
+            D[own] = descend_atoms(
+                atoms, 2 * products[own, own], linear[own] - products[own] @ D, D, w.incoherence, w.rank, ceiling
+            )
         self.D = D
-        self.record("dictionary")
+        self.record("dictionary", "dictionary")
 
     def update_projection(self) -> None:
         """The projection, given what the codes explain of the projected samples."""
-        self.P = update_projection(self.P, self.quadratic, self.X.T @ self.explained(), ceiling=self.ceiling)
+        linear = self.X.T @ (self.explained + self.explained_own)
+        self.P, self.curvature = update_projection(
+            self.P, self.quadratic, linear, ceiling=self.ceiling, curvature=self.curvature
+        )
         self.Y = self.X @ self.P
-        self.record("projection")
+        self.record("projection", "projection")

@@ -8,14 +8,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._algebra import inner, nuclear_norm
 from ._validation import FloatArray
 
 Labels = NDArray[Any]
+
+_MOST_NONZEROS = 0.2
 
 
 @dataclass(frozen=True)
@@ -30,20 +34,98 @@ class Weights:
     energy: float
 
 
+def class_slices(atom_labels: Labels) -> list[slice]:
+    """Where the atoms of each class are; they stand in the order of the classes."""
+    bounds = np.searchsorted(atom_labels, np.arange(atom_labels[-1] + 2))
+    return [slice(start, stop) for start, stop in pairwise(bounds)]
+
+
+def class_grams(gram: FloatArray, atom_labels: Labels) -> Any:
+    """blockdiag(D_j D_j'), a sparse array."""
+    from scipy.sparse import block_diag, csr_array
+
+    return csr_array(block_diag([gram[own, own] for own in class_slices(atom_labels)], format="csr"))
+
+
 def coding_gram(gram: FloatArray, atom_labels: Labels) -> FloatArray:
     """H = DD' + blockdiag(D_j D_j'), one for the samples of all classes."""
-    return gram + np.where(atom_labels[:, None] == atom_labels, gram, 0)
+    doubled = gram.copy()
+    for own in class_slices(atom_labels):
+        doubled[own, own] *= 2
+    return doubled
 
 
 def coding_cov(Y: FloatArray, D: FloatArray, labels: Labels, atom_labels: Labels) -> FloatArray:
     """b = Dy, and once more Dy on the atoms of the sample's own class."""
     cov = Y @ D.T
-    return cov + np.where(labels[:, None] == atom_labels, cov, 0)
+    for label, own in enumerate(class_slices(atom_labels)):
+        cov[labels == label, own] *= 2
+    return cov
 
 
 def own_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> FloatArray:
     """The codes with zeros on the atoms of other classes: A_i^i."""
     return np.where(labels[:, None] == atom_labels, codes, 0)
+
+
+class SplitCodes(NamedTuple):
+    """A_i, A_i^i with zeros on the atoms of other classes, and what the two differ by, ready for products."""
+
+    all: Any
+    own: Any
+    other: Any
+
+
+def split_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> SplitCodes:
+    """Sparse arrays, or plain ones where more than a fifth of the codes is not zero."""
+    if np.count_nonzero(codes) > _MOST_NONZEROS * codes.size:
+        own = own_codes(codes, labels, atom_labels)
+        return SplitCodes(codes, own, codes - own)
+    from scipy.sparse import csr_array
+
+    rows, columns = np.nonzero(codes)
+    values, mine = codes[rows, columns], labels[rows] == atom_labels[columns]
+    parts = (slice(None), mine, ~mine)
+    return SplitCodes(*(csr_array((values[p], (rows[p], columns[p])), shape=codes.shape) for p in parts))
+
+
+def data_terms(
+    Y: FloatArray,
+    explained: FloatArray,
+    explained_own: FloatArray,
+    other: Any,
+    inside: Any,
+) -> dict[str, float]:
+    """How the atoms explain the samples: A_i D and A_i^i D_i against Y, and the codes `other` over D_j, j != i."""
+    return {
+        "reconstruction": _square(Y - explained),
+        "own_class": _square(Y - explained_own),
+        "other_classes": float((other * (other @ inside)).sum(dtype=np.float64)),
+    }
+
+
+def code_terms(codes: Any, graph: Any, weights: Weights) -> dict[str, float]:
+    """The l1 norm of the codes, and their coupling."""
+    return {
+        "sparse": weights.sparse * float(abs(codes).sum(dtype=np.float64)),
+        "graph": weights.graph * float((codes * (graph @ codes)).sum(dtype=np.float64)),
+    }
+
+
+def atom_terms(D: FloatArray, gram: FloatArray, atom_labels: Labels, weights: Weights) -> dict[str, float]:
+    """The incoherence of the classes' atoms, and their nuclear norms. `gram` is DD'."""
+    classes = class_slices(atom_labels)
+    inside = sum(_square(gram[own, own]) for own in classes)
+    nuclear = sum(nuclear_norm(D[own]) for own in classes)
+    return {"incoherence": weights.incoherence * (_square(gram) - inside), "rank": weights.rank * nuclear}
+
+
+def projection_terms(Y: FloatArray, projection_graph: Any, energy: float, weights: Weights) -> dict[str, float]:
+    """The graph of the projected samples, and the energy that they lose. `energy` is |X|^2."""
+    return {
+        "projection": weights.projection * inner(Y, projection_graph @ Y),
+        "energy": weights.energy * (energy - _square(Y)),
+    }
 
 
 def terms(
@@ -57,22 +139,16 @@ def terms(
     energy: float,
     weights: Weights,
 ) -> dict[str, float]:
-    """Every term with its weight, and "objective", their sum; in double precision. `energy` is |X|^2."""
-    y, d, a = (np.asarray(array, dtype=np.float64) for array in (Y, D, codes))
-    gram = d @ d.T
-    inside = np.where(atom_labels[:, None] == atom_labels, gram, 0)
-    own = own_codes(a, labels, atom_labels)
-    explained_by_class = np.sum((a @ inside) * a) - np.sum((own @ inside) * own)
-    nuclear = sum(np.linalg.norm(d[atom_labels == label], "nuc") for label in np.unique(atom_labels))
-    result = {
-        "reconstruction": float(np.sum((y - a @ d) ** 2)),
-        "own_class": float(np.sum((y - own @ d) ** 2)),
-        "other_classes": float(explained_by_class),
-        "incoherence": weights.incoherence * float(np.sum(gram**2) - np.sum(inside**2)),
-        "sparse": weights.sparse * float(np.abs(a).sum()),
-        "graph": weights.graph * float(np.sum(a * (graph @ a))),
-        "rank": weights.rank * float(nuclear),
-        "projection": weights.projection * float(np.sum(y * (projection_graph @ y))),
-        "energy": weights.energy * (energy - float(np.sum(y**2))),
-    }
-    return {"objective": sum(result.values()), **result}
+    """Every term with its weight, and "objective", their sum. `energy` is |X|^2."""
+    gram, split = D @ D.T, split_codes(codes, labels, atom_labels)
+    found = (
+        data_terms(Y, split.all @ D, split.own @ D, split.other, class_grams(gram, atom_labels))
+        | code_terms(split.all, graph, weights)
+        | atom_terms(D, gram, atom_labels, weights)
+        | projection_terms(Y, projection_graph, energy, weights)
+    )
+    return {"objective": sum(found.values()), **found}
+
+
+def _square(A: FloatArray) -> float:
+    return inner(A, A)

@@ -58,15 +58,15 @@ class PaperSolver(Solver):
             violations.append(found.violations)
         self.D, self.codes = D, A
         self.history["algorithm1"].append(violations)
-        self.record("dictionary")
+        self.record("dictionary", "codes", "dictionary")
 
     def update_projection(self) -> None:
         """A step towards the smallest eigenvectors of phi(P) + lambda_projection X'L^pX."""
-        before, rest = self.P, self.X - self.explained() @ self.P.T
+        before, rest = self.P, self.X - (self.explained + self.explained_own) @ self.P.T
         self.P = eigenvector_step(before, rest.T @ rest + self.penalty, self.projection_step)
         self.Y = self.X @ self.P
         self.history["projection_change"].append(float(np.linalg.norm(self.P - before)) / before.shape[1] ** 0.5)
-        self.record("projection")
+        self.record("projection", "projection")
 
 
 def eigenvector_step(P: ArrayLike, quadratic: ArrayLike, step: float) -> FloatArray:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ._parallel import run_chunks
 from ._validation import FloatArray
 from .graphs import laplacian, shifted_laplacian, signed_knn_graph
-from .projection import initial_projection, span_basis
+from .projection import first_directions, span_basis
 from .robust_pca import decompose
 
 
@@ -46,7 +46,7 @@ class Problem:
 
     def first_projection(self, n_components: int, method: Literal["lpp", "pca"]) -> FloatArray:
         """P to start from, shape (rank, n_components)."""
-        return initial_projection(self.X, n_components, graph=self.weights, method=method)
+        return first_directions(self.X, n_components, graph=self.weights, method=method)
 
 
 def pose_problem(

@@ -9,19 +9,21 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh, svd
+from scipy.linalg import cholesky, eigh, solve_triangular, svd
 
-from ._spectrum import top_eigenvalue
-from ._validation import FloatArray, as_count, as_float_array
+from ._algebra import inner, top_eigenvalue
+from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 _RIDGE = 1e-3
+_WELL_CONDITIONED = 100
 
 
 def span_basis(X: ArrayLike) -> FloatArray:
     """An orthonormal basis of the row space of X, shape (n_features, rank).
 
-    Through the Gram matrix of the samples, so that memory stays at copies of X, however many features there are; a
-    second orthonormalisation makes up for the squaring. Directions below sqrt(eps) of the largest do not count.
+    Eigenvectors of X'X, or, with more features than samples, through those of XX', so that memory stays at copies of
+    X, however many features there are; a Cholesky factor of what squaring has left of orthonormality makes up for it.
+    Directions below sqrt(eps) of the largest do not count.
 
     Examples
     --------
@@ -31,14 +33,17 @@ def span_basis(X: ArrayLike) -> FloatArray:
     (3, 2)
     """
     x = as_float_array(X, "X", ndim=2)
-    basis = _orthonormal(x)
-    return basis if basis.shape[1] == 0 else _orthonormal(basis.T)
-
-
-def _orthonormal(x: FloatArray) -> FloatArray:
-    values, vectors = eigh(x @ x.T)
+    wide = x.shape[0] < x.shape[1]
+    values, vectors = eigh(x @ x.T if wide else x.T @ x)
     kept = values > max(values[-1], 0) * len(x) * np.finfo(x.dtype).eps
-    return np.ascontiguousarray(x.T @ (vectors[:, kept][:, ::-1] / np.sqrt(values[kept][::-1])))
+    vectors = np.ascontiguousarray(vectors[:, kept][:, ::-1])
+    if not wide:
+        return vectors
+    basis = x.T @ (vectors / np.sqrt(values[kept][::-1]))
+    if not kept.any():
+        return basis
+    factor = cholesky(basis.T @ basis)
+    return np.ascontiguousarray(solve_triangular(factor, basis.T, trans="T", overwrite_b=True).T)
 
 
 def initial_projection(
@@ -73,15 +78,20 @@ def initial_projection(
     basis = span_basis(x)
     if not 1 <= as_count(n_components, "n_components") <= basis.shape[1]:
         raise ValueError(f"n_components must be at most the rank of X, {basis.shape[1]}, got {n_components}")
-    inside = x @ basis
+    return np.ascontiguousarray(basis @ first_directions(x @ basis, n_components, graph=graph, method=method))
+
+
+def first_directions(
+    X: FloatArray, n_components: int, *, graph: Any = None, method: Literal["lpp", "pca"] = "lpp"
+) -> FloatArray:
+    """initial_projection of samples that are in a basis of their span already."""
     if method == "pca":
-        directions = svd(inside, full_matrices=False)[2][:n_components].T
+        directions = svd(X, full_matrices=False)[2][:n_components].T
     elif method == "lpp":
-        directions = _locality_preserving(inside, graph, n_components)
+        directions = _locality_preserving(X, graph, n_components)
     else:
         raise ValueError(f"method must be 'lpp' or 'pca', got {method!r}")
-    signs = np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(n_components)])
-    return np.ascontiguousarray(basis @ (directions * signs))
+    return directions * np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(n_components)])
 
 
 def _locality_preserving(x: FloatArray, graph: Any, n_components: int) -> FloatArray:
@@ -94,7 +104,12 @@ def _locality_preserving(x: FloatArray, graph: Any, n_components: int) -> FloatA
     scatter = x.T @ ((degree + loops)[:, None] * x)
     local = x.T @ (degree[:, None] * x - positive @ x)
     local[np.diag_indices_from(local)] += x.dtype.type(_RIDGE * np.trace(scatter) / len(scatter))
-    vectors = eigh((local + local.T) / 2, (scatter + scatter.T) / 2, subset_by_index=(0, n_components - 1))[1]
+    # Divide and conquer finds all eigenvectors sooner than bisection finds a quarter of them.
+    few = 4 * n_components < len(local)
+    vectors = eigh(
+        (local + local.T) / 2, (scatter + scatter.T) / 2,
+        driver="gvx" if few else "gvd", subset_by_index=(0, n_components - 1) if few else None,
+    )[1][:, :n_components]  # fmt: skip
     return np.linalg.qr(vectors)[0].astype(x.dtype, copy=False)
 
 
@@ -104,14 +119,16 @@ def update_projection(
     linear: ArrayLike,
     *,
     ceiling: float | None = None,
-    n_steps: int = 10,
+    curvature: float | None = None,
+    n_steps: int = 1,
     tol: float = 1e-6,
-) -> FloatArray:
+) -> tuple[FloatArray, float]:
     """Descend tr(P'MP) - 2 tr(P'B) over the P with orthonormal columns, from P, by the generalised power method.
 
     With a >= the largest eigenvalue of M, -tr(P'(aI - M)P) is concave and lies below its tangent at P, whose minimum is
-    the polar factor of (aI - M)P + B: no step ascends. A smaller a makes longer steps, and is tried as long as they
-    descend. Of a square P the first term is constant, and the polar factor of B is the minimum.
+    the polar factor of (aI - M)P + B: no step ascends. A smaller a, the curvature, makes longer steps: it is divided by
+    four after every step that descends, and multiplied by four, up to that eigenvalue, after one that does not and is
+    not taken. Of a square P the first term is constant, and the polar factor of B is the minimum.
 
     Parameters
     ----------
@@ -123,14 +140,18 @@ def update_projection(
         B.
     ceiling : float, optional
         The largest eigenvalue of M, where it is known already.
+    curvature : float, optional
+        a of the first step: `ceiling` by default, or what an earlier update of a similar problem has come to.
     n_steps : int
-        Most steps to take.
+        Most steps to try.
     tol : float
         Relative descent of a step below which it stops.
 
     Returns
     -------
-    ndarray of the shape of P
+    P : ndarray of the shape of P
+    curvature : float
+        For the next update.
 
     Examples
     --------
@@ -138,7 +159,7 @@ def update_projection(
 
     >>> import numpy as np
     >>> from jplrdl.projection import update_projection
-    >>> P = update_projection([[0.6], [0.8]], np.diag([1.0, 3.0]), [[0.0], [0.0]], n_steps=100, tol=0.0)
+    >>> P, _ = update_projection([[0.6], [0.8]], np.diag([1.0, 3.0]), [[0.0], [0.0]], n_steps=100, tol=0.0)
     >>> abs(P).round(6)
     array([[1.],
            [0.]])
@@ -148,41 +169,39 @@ def update_projection(
         raise ValueError(f"quadratic and linear must fit P of shape {p.shape}, got shapes {m.shape} and {b.shape}")
     if p.shape[0] == p.shape[1]:
         best = _polar(b)
-        return best if _trace(best, b) > _trace(p, b) else p
-    a = ceiling = max(0.0, top_eigenvalue(m) if ceiling is None else ceiling)
+        return (best if inner(best, b) > inner(p, b) else p), 0.0
+    ceiling = max(0.0, top_eigenvalue(m) if ceiling is None else ceiling)
+    a = ceiling if curvature is None else min(as_nonnegative(curvature, "curvature"), ceiling)
     moved = m @ p
-    value = _trace(p, moved) - 2 * _trace(p, b)
+    value = inner(p, moved) - 2 * inner(p, b)
     for _ in range(as_count(n_steps, "n_steps", least=0)):
-        candidate = _polar(a * p - moved + b)
+        candidate = _polar(p.dtype.type(a) * p - moved + b)
         candidate_moved = m @ candidate
-        candidate_value = _trace(candidate, candidate_moved) - 2 * _trace(candidate, b)
+        candidate_value = inner(candidate, candidate_moved) - 2 * inner(candidate, b)
         if candidate_value > value:
             if a == ceiling:
                 break
-            a = ceiling
+            a = min(4 * a, ceiling)
             continue
         descent = value - candidate_value
         p, moved, value = candidate, candidate_moved, candidate_value
+        a /= 4
         if descent <= tol * abs(value):
             break
-        a /= 2
-    return p
-
-
-def _trace(A: FloatArray, B: FloatArray) -> float:
-    """tr(A'B), summed in double precision"""
-    return float(np.einsum("ij,ij->", A, B, dtype=np.float64))
+    return p, a
 
 
 def _polar(A: FloatArray) -> FloatArray:
     """The matrix A (A'A)^-1/2 with orthonormal columns nearest to A.
 
-    Through the eigenvectors of A'A, a third of the cost of a singular value decomposition of A; a Newton-Schulz step
-    squares the error that squaring has brought, unless A is so ill-conditioned that too much is lost.
+    Through the eigenvectors of A'A, a third of the cost of a singular value decomposition of A; where squaring has
+    brought an error, a Newton-Schulz step squares it, unless A is so ill-conditioned that too much is lost.
     """
     values, V = eigh(A.T @ A)
     if not values[0] > values[-1] * np.sqrt(np.finfo(A.dtype).eps):
         U, _, Vt = svd(A, full_matrices=False)
         return U @ Vt
     nearly = A @ ((V / np.sqrt(values)) @ V.T)
+    if values[-1] < _WELL_CONDITIONED * values[0]:
+        return nearly
     return 1.5 * nearly - 0.5 * nearly @ (nearly.T @ nearly)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _alm
-from ._spectrum import largest_eigenvalue
+from ._algebra import largest_eigenvalue
 from ._validation import FloatArray, as_count, as_float_array, as_mask, as_nonnegative, as_positive, check_finite
 from .prox import prox_l1, shrink_spectrum, spectrum_workspace
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from . import objective
+from ._algebra import inner
 from ._validation import FloatArray
-from .coding import coupled_codes
+from .coding import coupled_codes, gram_matrix
 from .dictionary import initial_dictionary
 from .objective import Labels, Weights
 
@@ -36,6 +37,12 @@ class Solver:
     ----------
     P, Y, D, codes, atom_labels : ndarray
         Projection, projected samples, dictionary, codes, and the class of each atom.
+    gram : ndarray
+        DD'.
+    split : SplitCodes
+        The codes again, to be multiplied with.
+    explained, explained_own : ndarray
+        A_i D and A_i^i D_i: what all atoms and what those of its own class make of each sample.
     history : dict of lists
         "block", "objective" and every term, after the initialisation and after every block.
     """
@@ -56,23 +63,35 @@ class Solver:
         self.P, self.Y = projection, X @ projection
         self.D, self.atom_labels = initial_dictionary(self.Y, labels, n_atoms, random_state=random_state)
         self.codes: FloatArray = np.zeros((len(X), len(self.D)), dtype=X.dtype)
-        self.energy = float(np.sum(X.astype(np.float64) ** 2))
+        self.energy = inner(X, X)
         self.history: dict[str, list[Any]] = {}
-        self.record("start")
+        self._terms: dict[str, float] = {}
+        self.record("start", "codes", "dictionary", "projection")
 
-    def record(self, block: str) -> None:
-        """Every term of the objective, as it stands."""
-        found = objective.terms(
-            self.Y, self.D, self.codes, self.labels, self.atom_labels, self.graph, self.projection_graph, self.energy,
-            self.weights,
-        )  # fmt: skip
-        for name, value in {"block": block, **found}.items():
+    def record(self, block: str, *changed: str) -> None:
+        """Every term of the objective, as it stands. `changed` names what is new: codes, dictionary or projection."""
+        w = self.weights
+        if "codes" in changed:
+            self.split = objective.split_codes(self.codes, self.labels, self.atom_labels)
+            self._terms |= objective.code_terms(self.split.all, self.graph, w)
+        if "dictionary" in changed:
+            self.gram = gram_matrix(self.D)
+            self._class_grams = objective.class_grams(self.gram, self.atom_labels)
+            self._terms |= objective.atom_terms(self.D, self.gram, self.atom_labels, w)
+        if "codes" in changed or "dictionary" in changed:
+            self.explained, self.explained_own = self.split.all @ self.D, self.split.own @ self.D
+        if "projection" in changed:
+            self._terms |= objective.projection_terms(self.Y, self.projection_graph, self.energy, w)
+        self._terms |= objective.data_terms(
+            self.Y, self.explained, self.explained_own, self.split.other, self._class_grams
+        )
+        for name, value in {"block": block, "objective": sum(self._terms.values()), **self._terms}.items():
             self.history.setdefault(name, []).append(value)
 
     def go_on_from(self, other: Solver) -> None:
         """Start from where another solver of the same problem, with other weights, has ended."""
         self.P, self.Y, self.D, self.codes = other.P, other.Y, other.D, other.codes
-        self.record("start")
+        self.record("start", "codes", "dictionary", "projection")
 
     def class_means(self) -> FloatArray:
         """The mean code of each class, shape (n_classes, n_atoms)."""
@@ -88,12 +107,12 @@ class Solver:
 
     def update_codes(self) -> None:
         """Each code in turn to its exact minimum."""
-        gram = objective.coding_gram(self.D @ self.D.T, self.atom_labels)
+        gram = objective.coding_gram(self.gram, self.atom_labels)
         cov = objective.coding_cov(self.Y, self.D, self.labels, self.atom_labels)
         self.codes, _ = coupled_codes(
             gram, cov, self.graph, self.weights.sparse, self.weights.graph, init=self.codes
         )
-        self.record("codes")
+        self.record("codes", "codes")
 
     def update_dictionary(self) -> None:
         """The atoms of each class in turn."""
@@ -102,7 +121,3 @@ class Solver:
     def update_projection(self) -> None:
         """The projection, given what the codes explain of the projected samples."""
         raise NotImplementedError
-
-    def explained(self) -> FloatArray:
-        """A_i D + A_i^i D_i: what all atoms and what those of its own class make of each sample."""
-        return (self.codes + objective.own_codes(self.codes, self.labels, self.atom_labels)) @ self.D

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array, eye_array
 
 import jplrdl
 from jplrdl import objective, reference
-from jplrdl._spectrum import largest_eigenvalue
+from jplrdl._algebra import largest_eigenvalue, nuclear_norm
 from jplrdl.coding import coupled_codes
 from jplrdl.dictionary import atoms_objective, initial_dictionary, update_atoms
 from jplrdl.projection import initial_projection, span_basis, update_projection
@@ -96,9 +96,9 @@ def test_projection_steps_descend_and_stay_orthonormal(rng, dtype):
         P, m, b = (a.astype(float) for a in (P, M, B))
         return np.trace(P.T @ m @ P) - 2 * np.trace(P.T @ b)
 
-    values = [value(P)]
+    values, curvature = [value(P)], None
     for _ in range(30):
-        P = update_projection(P, M, B, n_steps=1)
+        P, curvature = update_projection(P, M, B, curvature=curvature)
         values.append(value(P))
     assert np.diff(values).max() <= PRECISION[dtype] * abs(values[0])
     assert values[-1] < values[0] - 1
@@ -108,13 +108,13 @@ def test_projection_steps_descend_and_stay_orthonormal(rng, dtype):
 def test_a_square_projection_is_a_procrustes_solution_at_once(rng):
     A, B = rng.standard_normal((2, 7, 7))
     U, _, Vt = np.linalg.svd(B)
-    np.testing.assert_allclose(update_projection(np.eye(7), A @ A.T, B, n_steps=1), U @ Vt, atol=1e-10)
+    np.testing.assert_allclose(update_projection(np.eye(7), A @ A.T, B)[0], U @ Vt, atol=1e-10)
 
 
 def test_projection_update_reaches_the_procrustes_solution(rng):
     # For M = I the first term is constant and the minimum is the polar factor of B.
     B = rng.standard_normal((12, 4))
-    P = update_projection(np.eye(12)[:, :4], np.eye(12), B)
+    P, _ = update_projection(np.eye(12)[:, :4], np.eye(12), B)
     U, _, Vt = np.linalg.svd(B, full_matrices=False)
     np.testing.assert_allclose(P, U @ Vt, atol=1e-10)
 
@@ -122,8 +122,25 @@ def test_projection_update_reaches_the_procrustes_solution(rng):
 def test_projection_update_reaches_the_smallest_eigenvalues(rng):
     A = rng.standard_normal((10, 10))
     M = A @ A.T
-    P = update_projection(np.linalg.qr(rng.standard_normal((10, 3)))[0], M, np.zeros((10, 3)), n_steps=5000, tol=0.0)
+    start = np.linalg.qr(rng.standard_normal((10, 3)))[0]
+    P, _ = update_projection(start, M, np.zeros((10, 3)), n_steps=5000, tol=0.0)
     np.testing.assert_allclose(np.trace(P.T @ M @ P), np.linalg.eigvalsh(M)[:3].sum(), rtol=1e-6)
+
+
+def test_projection_steps_grow_until_one_ascends(rng):
+    A, B = rng.standard_normal((20, 20)), rng.standard_normal((20, 6))
+    M, P = A @ A.T, np.linalg.qr(rng.standard_normal((20, 6)))[0]
+    ceiling = np.linalg.eigvalsh(M)[-1]
+    after, curvature = update_projection(P, M, B)
+    np.testing.assert_allclose(curvature, ceiling / 4)
+    U, _, Vt = np.linalg.svd(ceiling * P - M @ P + B, full_matrices=False)
+    np.testing.assert_allclose(after, U @ Vt, atol=1e-10)
+    # At the minimum: a step with a small curvature turns P to -P, ascends, and is not taken.
+    values, vectors = np.linalg.eigh(M)
+    lowest = vectors[:, :2]
+    stayed, curvature = update_projection(lowest, M, values[0] / 2 * lowest, curvature=1e-3 * values[0])
+    np.testing.assert_array_equal(stayed, lowest)
+    np.testing.assert_allclose(curvature, 4e-3 * values[0])
 
 
 # ------------------------------------------------------------------------------------------------------ dictionary
@@ -187,7 +204,9 @@ def test_incoherence_turns_atoms_away(rng):
     C = start.copy()
 
     def overlap(weight):
-        atoms = update_atoms(start, np.eye(3), C, rest, lambda_incoherence=weight, n_sweeps=100)
+        atoms = start
+        for _ in range(100):
+            atoms = update_atoms(atoms, np.eye(3), C, rest, lambda_incoherence=weight)
         return np.sum((atoms @ rest.T) ** 2)
 
     assert overlap(10.0) < 0.1 * overlap(0.0)
@@ -283,10 +302,17 @@ def test_blocks_in_turn_descend_the_objective_of_the_model(classes):
                 D[own], 2 * part.T @ part, C, D[~own], lambda_incoherence=w.incoherence, lambda_rank=w.rank
             )
             record()
-        P = update_projection(P, M, X.T @ (A @ D + objective.own_codes(A, y, labels) @ D))
+        P, _ = update_projection(P, M, X.T @ (A @ D + objective.own_codes(A, y, labels) @ D))
         record()
     assert np.diff(values).max() <= 1e-9 * values[0]
     assert values[-1] < 0.95 * values[1]
+
+
+@pytest.mark.parametrize("least", [1.0, 1e-3, 1e-6, 1e-12, 0.0])
+def test_the_nuclear_norm_is_the_sum_of_singular_values_however_small(rng, least):
+    U, V = (np.linalg.qr(rng.standard_normal((n, 4)))[0] for n in (4, 30))
+    A = (U * [2.0, 1.0, 0.5, least]) @ V.T
+    np.testing.assert_allclose(nuclear_norm(A), 3.5 + least, rtol=1e-13)
 
 
 def test_largest_eigenvalue_is_that_of_the_gram(rng):

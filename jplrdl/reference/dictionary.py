@@ -53,23 +53,26 @@ def update_atoms(
     ceiling: float | None = None,
     n_sweeps: int = 2,
 ) -> FloatArray:
-    """Atom after atom to the minimum of a majorant on the sphere, as long as atoms_objective falls"""
+    """Atom after atom to the minimum of a majorant on the sphere, as long as the objective falls
+
+    The incoherence lies below its tangent, which joins C; |D|_* <= tr(N^-1 DD') / 2 + tr(N) / 2 with N = (DD')^1/2.
+    """
     D, Q, C, rest = (np.asarray(array) for array in (atoms, quadratic, linear, others))
     s = np.linalg.norm(rest, 2) ** 2 if ceiling is None else ceiling
-    value = atoms_objective(D, Q, C, rest, lambda_incoherence, lambda_rank)
+    C = C + 2 * lambda_incoherence * D @ (s * np.eye(D.shape[1]) - rest.T @ rest)
+    value = atoms_objective(D, Q, C, rest, 0.0, lambda_rank)
     floors = [0.1, 0.01]
     for _ in range(n_sweeps):
-        # |D|_* <= tr(N^-1 DD') / 2 + tr(N) / 2 with N = (DD')^1/2, kept away from singular, less so where that rises
+        # N is kept away from singular, less so where the objective rises
         values, U = np.linalg.eigh(D @ D.T)
         roots = np.maximum(np.sqrt(values.clip(min=0)), floors[0] * np.sqrt(values[-1]))
         majorant = Q + lambda_rank / 2 * (U / roots) @ U.T
-        pull = C + 2 * lambda_incoherence * D @ (s * np.eye(D.shape[1]) - rest.T @ rest)
         candidate = D.copy()
         for k in range(len(D)):
-            w = pull[k] - majorant[k] @ candidate + majorant[k, k] * candidate[k]
+            w = C[k] - majorant[k] @ candidate + majorant[k, k] * candidate[k]
             if np.linalg.norm(w) > 0:
                 candidate[k] = w / np.linalg.norm(w)
-        lower = atoms_objective(candidate, Q, C, rest, lambda_incoherence, lambda_rank)
+        lower = atoms_objective(candidate, Q, C, rest, 0.0, lambda_rank)
         if lower < value:
             D, value = candidate, lower
         elif lambda_rank == 0 or not (floors := floors[1:]):

@@ -69,14 +69,14 @@ def fit(
             history.setdefault(name, []).append(value)
         return found["objective"]
 
-    value = record("start")
+    value, curvature = record("start"), None
     for iteration in range(max_iter):
         A = codes_block(x @ P, D, A, labels, atom_labels, Lc, w)
         record("codes")
         D = dictionary_block(x @ P, D, A, labels, atom_labels, w)
         record("dictionary")
         if learn_projection:
-            P = projection_block(x, P, D, A, labels, atom_labels, Lp, w)
+            P, curvature = projection_block(x, P, D, A, labels, atom_labels, Lp, w, curvature)
             record("projection")
         before, value = value, history["objective"][-1]
         if iteration > 0 and abs(before - value) <= tol * abs(value):
@@ -146,11 +146,12 @@ def projection_block(
     atom_labels: NDArray[Any],
     Lp: FloatArray,
     w: Weights,
-) -> FloatArray:
+    curvature: float | None,
+) -> tuple[FloatArray, float]:
     """M = (2 - lambda_energy) X'X + lambda_projection X'L^pX and B = sum_i X_i'(A_i D + A_i^i D_i)"""
     M = (2 - w.energy) * x.T @ x + w.projection * x.T @ Lp @ x
     B = x.T @ (A @ D + (A * (labels[:, None] == atom_labels)) @ D)
-    return update_projection(P, M, B)
+    return update_projection(P, M, B, curvature=curvature)
 
 
 def predict(

@@ -41,19 +41,21 @@ def update_projection(
     linear: ArrayLike,
     *,
     ceiling: float | None = None,
-    n_steps: int = 10,
+    curvature: float | None = None,
+    n_steps: int = 1,
     tol: float = 1e-6,
-) -> FloatArray:
-    """Descend tr(P'MP) - 2 tr(P'B): P <- polar factor of (aI - M)P + B, a halved after a step that descends
+) -> tuple[FloatArray, float]:
+    """Descend tr(P'MP) - 2 tr(P'B): P <- polar factor of (aI - M)P + B; a quarter of a if it descends, else four times
 
     A square P is the polar factor of B at once.
     """
     p, M, B = np.asarray(P), np.asarray(quadratic), np.asarray(linear)
     if p.shape[0] == p.shape[1]:
         U, _, Vt = np.linalg.svd(B)
-        return U @ Vt
+        return U @ Vt, 0.0
     ceiling = max(0.0, float(np.linalg.eigvalsh(M)[-1]) if ceiling is None else ceiling)
-    a, value = ceiling, np.trace(p.T @ M @ p) - 2 * np.trace(p.T @ B)
+    a = ceiling if curvature is None else min(curvature, ceiling)
+    value = np.trace(p.T @ M @ p) - 2 * np.trace(p.T @ B)
     for _ in range(n_steps):
         U, _, Vt = np.linalg.svd(a * p - M @ p + B, full_matrices=False)
         candidate = U @ Vt
@@ -61,11 +63,10 @@ def update_projection(
         if lower > value:
             if a == ceiling:
                 break
-            a = ceiling
+            a = min(4 * a, ceiling)
             continue
         descent = value - lower
-        p, value = candidate, lower
+        p, value, a = candidate, lower, a / 4
         if descent <= tol * abs(value):
             break
-        a /= 2
-    return p
+    return p, a
