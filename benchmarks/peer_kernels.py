@@ -47,7 +47,7 @@ def coding_jobs(machine: Machine, sizes: list[str]) -> Iterator[Job]:
             problem = data.coding_problem(size, dtype)
             programs = [_ours_coding(problem, machine)]
             if dtype == "float64":
-                programs += [_spams(problem, machine, "LARS"), _spams(problem, machine, "CD")]
+                programs.append(_spams(problem, machine, "LARS"))
             else:
                 exact = data.coding_problem(size)
                 programs.append(Program("jplrdl", "jplrdl, float64", _ours_coding(exact, machine).make))

@@ -14,22 +14,20 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 if __package__:  # asv imports every file of this folder as part of a package
-    from . import contest, data, measures, peer_kernels, peer_models
+    from . import contest, data, measures, page, peer_kernels, peer_models
 else:
     import contest
     import data
     import measures
+    import page
     import peer_kernels
     import peer_models
 
-PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
-BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
 PACKAGES = (
     "jplrdl", "numpy", "scipy", "scikit-learn", "spams-bin", "celer", "skglm", "pyproximal", "tensorly", "sporco",
     "pyrpca", "dictlearn", "dictol",
@@ -89,12 +87,6 @@ def report(n_threads: int, options: argparse.Namespace) -> list[str]:
     return [*head, "", "### Every program", "", *details]
 
 
-def write(tables: str) -> None:
-    text = PAGE.read_text()
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n{tables}\n{END}{after}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--size", nargs="+", choices=list(data.CODING_SIZES), default=list(data.CODING_SIZES))
@@ -102,7 +94,7 @@ def main() -> None:
     parser.add_argument("--job", nargs="+", choices=names, default=names)
     parser.add_argument("--threads", nargs="+", type=int, default=[1, os.cpu_count() or 1])
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--write", action="store_true", help=f"into {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help="into docs/performance.md")
     options = parser.parse_args()
     packages = ", ".join(contest.version_of(name) for name in PACKAGES)
     tables = [
@@ -115,7 +107,7 @@ def main() -> None:
     text = "\n".join(tables).rstrip()
     print(text)
     if options.write:
-        write(text)
+        page.write("peers", text)
 
 
 if __name__ == "__main__":
