@@ -40,9 +40,9 @@ class Machine:
     copy: dict[str, float]  # of a matrix of data.MATRIX
 
 
-def coding_jobs(machine: Machine, sizes: list[str]) -> Iterator[Job]:
+def coding_jobs(machine: Machine) -> Iterator[Job]:
     """All samples over all atoms, Gram matrix included; and fewer samples for those who would take minutes."""
-    for size in sizes:
+    for size in data.CODING_SIZES:
         for dtype in ("float64", "float32"):
             problem = data.coding_problem(size, dtype)
             programs = [_ours_coding(problem, machine)]
