@@ -66,7 +66,7 @@ def report(shelf: str, n_threads: int, rounds: int) -> list[str]:
         rates = ", ".join(f"{dtype} {1e-9 / flop:.1f} GFLOP/s" for dtype, flop in machine.flop.items())
         copies = ", ".join(f"{dtype} {1e3 * t:.3g} ms" for dtype, t in machine.copy.items())
         head = [
-            f"*{n_threads} thread{'s' if n_threads > 1 else ''}.* Matrix product: {rates}; "
+            f"*{n_threads} thread{'s' if n_threads > 1 else ''}.* Matrix product: {rates};",
             f"copy of {data.MATRIX[0]} x {data.MATRIX[1]}: {copies}.",
             "",
             "| job | this library | times as fast as the best peer | of the limit | goal |",
