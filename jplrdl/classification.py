@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve
 
 from ._validation import FloatArray
 
@@ -21,8 +22,39 @@ def unit_rows(X: FloatArray) -> FloatArray:
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    norms = np.linalg.norm(X, axis=1, keepdims=True)
+    with np.errstate(over="ignore", under="ignore"):
+        norms = np.linalg.norm(X, axis=1, keepdims=True)
+    numbers = np.finfo(X.dtype)
+    unsafe = ~((norms > np.sqrt(numbers.tiny) / numbers.eps) & (norms < np.inf))[:, 0]
+    if unsafe.any():
+        # Their squares over- or underflow: first to a largest element of one.
+        largest = np.abs(X[unsafe]).max(axis=1, keepdims=True)
+        X = X.copy()
+        X[unsafe] /= np.where(largest > 0, largest, 1)
+        norms[unsafe] = np.linalg.norm(X[unsafe], axis=1, keepdims=True)
     return X / np.where(norms > 0, norms, 1)
+
+
+def ridge_encode(Y: FloatArray, D: FloatArray, ridge: float, *, gram: FloatArray) -> FloatArray:
+    """The codes with the least |y - aD|^2 + ridge |a|^2, one row for each of Y: eq24 without its l1 norm.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n_samples, n_components)
+    D : ndarray of shape (n_atoms, n_components)
+    ridge : float > 0
+    gram : ndarray of shape (n_atoms, n_atoms)
+        DD'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jplrdl.classification import ridge_encode
+    >>> ridge_encode(np.array([[1.0, 0.5]]), np.eye(2), 1.0, gram=np.eye(2))
+    array([[0.5 , 0.25]])
+    """
+    regular = gram + gram.dtype.type(ridge) * np.eye(len(gram), dtype=gram.dtype)
+    return np.ascontiguousarray(solve(regular, D @ Y.T, assume_a="pos", check_finite=False).T)
 
 
 def class_residuals(

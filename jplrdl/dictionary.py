@@ -14,7 +14,7 @@ other-class terms together are once more the whole of A_i.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,12 +26,17 @@ _FLOORS = (0.1, 0.01)
 
 
 def initial_dictionary(
-    Y: ArrayLike, y: ArrayLike, n_atoms: int | None = None, *, random_state: Any = None
+    Y: ArrayLike,
+    y: ArrayLike,
+    n_atoms: int | None = None,
+    *,
+    method: Literal["singular", "samples"] = "singular",
+    random_state: Any = None,
 ) -> tuple[FloatArray, NDArray[np.intp]]:
-    """The right singular vectors of each class's samples as its first atoms, and the class of each atom.
+    """The first atoms of each class, and the class of each atom.
 
-    A class with fewer singular vectors than `n_atoms` is filled up with its own samples, scaled to unit length, one
-    after the other and over again.
+    "singular": the right singular vectors of the class's samples. A class with fewer than `n_atoms` is filled up with
+    its own samples, scaled to unit length, one after the other and over again. "samples": these alone.
 
     Parameters
     ----------
@@ -41,6 +46,7 @@ def initial_dictionary(
         Labels.
     n_atoms : int, optional
         Atoms of each class; as many as it has samples by default.
+    method : "singular" or "samples"
     random_state : int, RandomState or None
         Of the order of the samples that fill up; None takes them as they come.
 
@@ -68,7 +74,8 @@ def initial_dictionary(
     for label in range(len(classes)):
         own = samples[labels == label]
         own = own if rng is None else own[rng.permutation(len(own))]
-        blocks.append(_first_atoms(own, len(own) if n_atoms is None else as_count(n_atoms, "n_atoms")))
+        count = len(own) if n_atoms is None else as_count(n_atoms, "n_atoms")
+        blocks.append(_first_atoms(own, count, method))
     atom_labels = np.repeat(np.arange(len(classes)), [len(block) for block in blocks])
     return np.vstack(blocks), atom_labels
 
@@ -79,10 +86,10 @@ def _check_random_state(seed: Any) -> np.random.RandomState:
     return check_random_state(seed)
 
 
-def _first_atoms(own: FloatArray, count: int) -> FloatArray:
+def _first_atoms(own: FloatArray, count: int, method: str) -> FloatArray:
     _, values, vectors = np.linalg.svd(own, full_matrices=False)
     # Locality preserving projections leave each class a lower rank, up to the rounding errors of all steps before.
-    rank = int(np.sum(values > values[0] * np.sqrt(np.finfo(own.dtype).eps)))
+    rank = int(np.sum(values > values[0] * np.sqrt(np.finfo(own.dtype).eps))) if method == "singular" else 0
     lengths = np.linalg.norm(own, axis=1)
     if not lengths.any():
         raise ValueError("Y must have a sample other than zero in every class")

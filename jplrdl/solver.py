@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class Solver:
     weights : Weights
     random_state : int, RandomState or None
         As in initial_dictionary.
+    init_dictionary : "singular" or "samples"
+        Its method.
 
     Attributes
     ----------
@@ -43,6 +45,8 @@ class Solver:
         The codes again, to be multiplied with.
     explained, explained_own : ndarray
         A_i D and A_i^i D_i: what all atoms and what those of its own class make of each sample.
+    coding : CodingInfo
+        How the last pass over the codes ended.
     history : dict of lists
         "block", "objective" and every term, after the initialisation and after every block.
     """
@@ -57,11 +61,14 @@ class Solver:
         projection_graph: Any,
         weights: Weights,
         random_state: Any = None,
+        init_dictionary: Literal["singular", "samples"] = "singular",
     ) -> None:
         self.X, self.labels, self.weights = X, labels, weights
         self.graph, self.projection_graph = graph, projection_graph
         self.P, self.Y = projection, X @ projection
-        self.D, self.atom_labels = initial_dictionary(self.Y, labels, n_atoms, random_state=random_state)
+        self.D, self.atom_labels = initial_dictionary(
+            self.Y, labels, n_atoms, method=init_dictionary, random_state=random_state
+        )
         self.codes: FloatArray = np.zeros((len(X), len(self.D)), dtype=X.dtype)
         self.energy = inner(X, X)
         self.history: dict[str, list[Any]] = {}
@@ -109,7 +116,7 @@ class Solver:
         """Each code in turn to its exact minimum."""
         gram = objective.coding_gram(self.gram, self.atom_labels)
         cov = objective.coding_cov(self.Y, self.D, self.labels, self.atom_labels)
-        self.codes, _ = coupled_codes(
+        self.codes, self.coding = coupled_codes(
             gram, cov, self.graph, self.weights.sparse, self.weights.graph, init=self.codes
         )
         self.record("codes", "codes")

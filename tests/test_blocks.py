@@ -157,6 +157,12 @@ def test_first_atoms_are_singular_vectors_then_samples(classes):
     assert np.bincount(initial_dictionary(X, y)[1]).tolist() == [8, 10, 12]
 
 
+def test_samples_may_be_the_first_atoms(classes):
+    X, y = classes
+    D, labels = initial_dictionary(X, y, n_atoms=11, method="samples")
+    np.testing.assert_allclose(D[labels == 0], X[y == 0][np.arange(11) % 8], atol=1e-12)
+
+
 def test_rounding_errors_are_no_atoms(rng):
     flat = rng.standard_normal((6, 2)) @ rng.standard_normal((2, 15))
     D, _ = initial_dictionary(flat + 1e-12 * rng.standard_normal((6, 15)), np.zeros(6))

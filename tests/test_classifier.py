@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import jplrdl
 from jplrdl import JPLRDLClassifier
 from jplrdl.classification import class_residuals
+from jplrdl.experiments import CollaborativeRepresentationClassifier
 
 # Small data have a smaller rank than the share of features asked for; the warning is tested below.
 pytestmark = pytest.mark.filterwarnings("ignore:n_components = :UserWarning")
@@ -125,6 +126,7 @@ def test_parameters_of_prediction_need_no_new_fit(digits):
     [
         {"lambda_rank": 0.0}, {"learn_projection": False}, {"lambda_incoherence": 0.0}, {"lambda_graph": 0.0},
         {"low_rank_graph": False}, {"penalty_edges": False}, {"init_projection": "pca"}, {"n_atoms": 3},
+        {"init_dictionary": "samples"},
         {"n_neighbors_same": 2, "n_neighbors_other": 1}, {"n_components": 0.2},
     ],
 )  # fmt: skip
@@ -135,6 +137,21 @@ def test_every_ablation_runs_and_changes_the_model(digits, changes):
     assert plain.components_.shape != changed.components_.shape or not np.allclose(
         plain.components_, changed.components_, atol=1e-8
     )
+
+
+def test_codes_without_penalty_solve_their_normal_equations(digits):
+    model = small(code_penalty=0.0, code_ridge=0.02, init_dictionary="samples").fit(*digits[:2])
+    Y, D = model.project(digits[2]), model.components_
+    codes = model.transform(digits[2])
+    np.testing.assert_allclose(codes @ (D @ D.T) + 0.02 * codes, Y @ D.T, atol=1e-10)
+
+
+def test_samples_as_first_atoms_classify_as_collaborative_representation(digits):
+    X, y, X_test, _ = digits
+    rank = int(np.linalg.matrix_rank(X))
+    model = small(n_components=rank, max_iter=0, init_dictionary="samples", code_penalty=0.0, code_ridge=0.01)
+    truth = CollaborativeRepresentationClassifier(0.01).fit(X, y)
+    assert np.mean(model.fit(X, y).predict(X_test) == truth.predict(X_test)) > 0.98
 
 
 def test_a_projection_not_learned_stays(digits):

@@ -12,9 +12,11 @@ import pytest
 import jplrdl
 
 MODULES = [
-    "classification", "classifier", "cleaner", "coding", "datasets.corruption", "datasets.images", "dictionary",
-    "experiments.sparse_representation", "graphs", "huber", "low_rank_dictionary", "occlusion", "paper", "problem",
-    "projection", "prox", "robust_pca", "selection",
+    "classification", "classifier", "cleaner", "coding", "datasets.corruption", "datasets.images", "datasets.lbp",
+    "datasets.originals", "datasets.synthetic", "dictionary", "experiments.cells", "experiments.collaborative",
+    "experiments.methods", "experiments.progress", "experiments.results", "experiments.sparse_representation",
+    "graphs", "huber", "low_rank_dictionary", "occlusion", "paper", "problem",
+    "projection", "prox", "robust_pca", "saturation", "selection",
 ]
 
 
@@ -63,4 +65,4 @@ def test_the_reference_calls_no_kernel():
         "import jplrdl.reference; names = [m for m in sys.modules if m.startswith('jplrdl.')];"
         "print(sorted(m for m in names if not m.startswith('jplrdl.reference')))"
     )
-    assert loaded == "['jplrdl._validation', 'jplrdl.objective']"
+    assert loaded == "['jplrdl._algebra', 'jplrdl._validation', 'jplrdl.objective']"

@@ -10,16 +10,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._validation import FloatArray, as_count
+from . import originals
 
-# file, and where the original is to be had
-_SETS = {
-    "extended_yale_b": ("extended_yale_b_55x48", "the Extended Yale Face Database B, cropped, of UC San Diego"),
-    "ar": ("ar_55x40", "the AR Face Database of Ohio State University, on request"),
-    "lfw": ("lfw_deepfunneled_60x54", "Labeled Faces in the Wild, deep-funneled, of UMass Amherst"),
-    "coil20": ("coil20_32x32", "the Columbia Object Image Library, COIL-20"),
-    "coil100": ("coil100_32x32", "the Columbia Object Image Library, COIL-100"),
-    "caltech101": ("caltech101_spm_pca1000", "Caltech-101; spatial pyramid features reduced to 1000 dimensions"),
-}
+# The file with the arrays X and y; how to read the original instead, if we can; where the original is to be had.
+_SETS: dict[str, tuple[str, originals.Reader | None, str]] = {
+    "extended_yale_b": (
+        "extended_yale_b_55x48", originals.read_cropped_yale,
+        "the Extended Yale Face Database B, cropped, of UC San Diego; its folder CroppedYale here will do as well",
+    ),
+    "ar": ("ar_55x40", None, "the AR Face Database of Ohio State University, on request"),
+    "lfw": (
+        "lfw_deepfunneled_60x54", originals.read_lfw,
+        "Labeled Faces in the Wild, deep-funneled, of UMass Amherst; scikit-learn's lfw_home here will do as well",
+    ),
+    "coil20": (
+        "coil20_32x32", originals.read_coil20,
+        "the Columbia Object Image Library, COIL-20; its folder coil-20-proc here will do as well",
+    ),
+    "coil100": (
+        "coil100_32x32", originals.read_coil100,
+        "the Columbia Object Image Library, COIL-100; its folder coil-100 here will do as well",
+    ),
+    "caltech101": (
+        "caltech101_spm_pca1000", None, "Caltech-101; spatial pyramid features reduced to 1000 dimensions"
+    ),
+}  # fmt: skip
 
 
 class Images(NamedTuple):
@@ -42,25 +57,33 @@ class Images(NamedTuple):
 
 
 def load_images(name: str, folder: str | os.PathLike[str] | None = None) -> Images:
-    """An image set from an .npz file with the arrays X, one image a row, and y.
+    """An image set from an .npz file with the arrays X, one image a row, and y; or from the original's own files.
+
+    Originals are made grey and shrunk to the paper's size. They are read every time, which takes a while: keep what was
+    read with ``np.savez_compressed(file, X=images.X.reshape(-1, *images.shape), y=images.y, **images.more)``.
 
     Parameters
     ----------
     name : "extended_yale_b", "ar", "lfw", "coil20", "coil100" or "caltech101"
     folder : path, optional
-        The environment variable JPLRDL_DATA by default.
+        Holds the .npz file, or the original's folder: CroppedYale, coil-20-proc, coil-100 or lfw_home. The environment
+        variable JPLRDL_DATA by default.
     """
     if name not in _SETS:
         raise ValueError(f"name must be one of {', '.join(_SETS)}, got {name!r}")
-    file, origin = _SETS[name]
+    file, read, origin = _SETS[name]
     folder = os.environ.get("JPLRDL_DATA") if folder is None else folder
     if folder is None:
         raise FileNotFoundError(f"folder must be given, or the environment variable JPLRDL_DATA, to find {file}.npz")
     path = pathlib.Path(folder, f"{file}.npz")
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing; it holds {origin}: X, one image a row, and y")
-    with np.load(path, allow_pickle=False) as data:
-        arrays = {key: data[key] for key in data.files}
+    if path.is_file():
+        with np.load(path, allow_pickle=False) as data:
+            arrays = {key: data[key] for key in data.files}
+    else:
+        found = None if read is None else read(pathlib.Path(folder))
+        if found is None:
+            raise FileNotFoundError(f"{path} is missing; it holds X, one image a row, and y of {origin}")
+        arrays = found
     X, y = arrays.pop("X"), arrays.pop("y")
     return Images(X.reshape(len(X), -1).astype(np.float64), y.astype(np.intp), X.shape[1:], arrays)
 

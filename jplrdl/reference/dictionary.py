@@ -12,14 +12,17 @@ from .._validation import FloatArray
 from .prox import prox_l1, prox_l21, prox_nuclear
 
 
-def initial_dictionary(Y: ArrayLike, labels: NDArray[Any], n_atoms: int | None = None) -> tuple[FloatArray, FloatArray]:
-    """The right singular vectors of each class's samples, then the samples themselves; and the class of each atom"""
+def initial_dictionary(
+    Y: ArrayLike, labels: NDArray[Any], n_atoms: int | None = None, *, method: str = "singular"
+) -> tuple[FloatArray, FloatArray]:
+    """The right singular vectors of each class's samples, if wanted, then the samples; and the class of each atom"""
     y, atoms, atom_labels = np.asarray(Y), [], []
     for label in np.unique(labels):
         own = y[labels == label]
         count = len(own) if n_atoms is None else n_atoms
         _, singular, vectors = np.linalg.svd(own, full_matrices=False)
         vectors = vectors[singular > singular[0] * np.sqrt(np.finfo(own.dtype).eps)]
+        vectors = vectors[: 0 if method == "samples" else None]
         nonzero = own[np.linalg.norm(own, axis=1) > 0]
         samples = nonzero / np.linalg.norm(nonzero, axis=1, keepdims=True)
         repeated = np.resize(samples, (max(0, count - len(vectors)), y.shape[1]))

@@ -80,10 +80,10 @@ cdef double group_scale(Py_ssize_t n, Py_ssize_t stride, const floating *v, floa
         for i in range(n):
             if not fabs(v[i * stride]) <= largest:
                 largest = fabs(v[i * stride])
+                if not isfinite(largest):       # at once: nothing is larger than NaN, so that the next would hide it
+                    return NAN
         if largest == 0:
             return 0
-        if not isfinite(largest):
-            return NAN
         for i in range(n):
             total += (v[i * stride] / largest) * (v[i * stride] / largest)
         norm = sqrt(total)

@@ -1,0 +1,144 @@
+"""The columns of every table: classifiers, each with what is chosen by cross-validation, and ways to clean images.
+
+A further method is one more entry of METHODS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+from sklearn.svm import LinearSVC
+
+from .._validation import FloatArray
+from ..classifier import JPLRDLClassifier
+from ..cleaner import LowRankCleaner
+from ..coding import CodingInfo
+from ..robust_pca import default_eta
+from ..saturation import scattered_value
+from .collaborative import CollaborativeRepresentationClassifier
+from .sparse_representation import SparseRepresentationClassifier
+
+Parameters = dict[str, Any]
+Grid = Mapping[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A classifier.
+
+    Attributes
+    ----------
+    build : callable
+        Makes the estimator.
+    fit_grid, predict_grid : mappings from parameters to values
+        What to choose from: with a fit each, and after a fit.
+    ours : bool
+        Takes the parameters of JPLRDLClassifier that a cell of an experiment changes.
+    """
+
+    build: Callable[[], Any]
+    fit_grid: Grid = field(default_factory=dict)
+    predict_grid: Grid = field(default_factory=dict)
+    ours: bool = False
+
+
+class RememberingClassifier(JPLRDLClassifier):
+    """JPLRDLClassifier that does not code the same samples again when only its decision rule has changed."""
+
+    _last: tuple[Any, FloatArray, tuple[FloatArray, CodingInfo]] | None = None
+
+    def _solve(self, *problem: Any) -> Any:
+        self._last = None
+        return super()._solve(*problem)
+
+    def _encode(self, projected: FloatArray) -> tuple[FloatArray, CodingInfo]:
+        weights = self.code_penalty, self.code_ridge
+        if self._last is None or self._last[0] != weights or not np.array_equal(self._last[1], projected):
+            self._last = weights, projected, super()._encode(projected)
+        return self._last[2]
+
+
+# The decision rule comes last and so changes first: codes are remembered.
+_CODES: Grid = {
+    "code_penalty": (0.001, 0.01, 0.03), "code_ridge": (0.0003, 0.003, 0.03, 0.1), "residual": ("normalized", "paper"),
+}  # fmt: skip
+METHODS: dict[str, Method] = {
+    "1-NN": Method(lambda: make_pipeline(Normalizer(), KNeighborsClassifier(1))),
+    "linear SVM": Method(
+        lambda: make_pipeline(Normalizer(), LinearSVC(random_state=0, max_iter=20_000)),
+        {"linearsvc__C": (1.0, 10.0, 100.0)},
+    ),
+    "SRC": Method(SparseRepresentationClassifier, predict_grid={"penalty": (0.003, 0.01, 0.03)}),
+    "CRC": Method(
+        CollaborativeRepresentationClassifier, predict_grid={"ridge": (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)}
+    ),
+    "start": Method(lambda: RememberingClassifier(max_iter=0), predict_grid=_CODES, ours=True),
+    "exact": Method(RememberingClassifier, {"lambda_sparse": (0.01, 0.08, 0.2)}, _CODES, ours=True),
+    "exact, samples": Method(
+        lambda: RememberingClassifier(init_dictionary="samples"),
+        {"lambda_sparse": (0.002, 0.01, 0.08)},
+        {**_CODES, "code_penalty": (0.0, 0.001, 0.01)},
+        ours=True,
+    ),
+    "paper": Method(lambda: RememberingClassifier(solver="paper"), predict_grid=_CODES, ours=True),
+}
+
+# The value that corrupted pixels are set to, for the cleaner that is told so.
+SATURATED = 255.0
+
+
+def cleaners(cleaning: str, X: FloatArray, shape: tuple[int, ...]) -> list[Parameters]:
+    """The parameters of LowRankCleaner to choose from, given training images; the defaults first."""
+    if cleaning == "told cleaner":
+        return [{"missing_values": SATURATED}]
+    if cleaning == "finding cleaner":
+        found = scattered_value(X, (shape[0], shape[1]))
+        return [{} if found is None else {"missing_values": found}]
+    if cleaning != "cleaner":
+        raise ValueError(f"cleaning must be one of {', '.join(map(repr, CLEANINGS))}, got {cleaning!r}")
+    return [{}, {"eta": 0.8 * default_eta(X.shape)}, *([{"image_shape": tuple(shape)}] if len(shape) == 2 else [])]
+
+
+def make_cleaner(parameters: Parameters) -> LowRankCleaner:
+    """The cleaner of parameters that may have been through JSON."""
+    given: Parameters = {name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()}
+    return LowRankCleaner().set_params(**given)
+
+
+class Column(NamedTuple):
+    """A way to clean images, "" for none, and a method behind it.
+
+    "cleaner" is LowRankCleaner that knows nothing of the corruption, "told cleaner" knows that pixels at 255 are
+    missing, and "finding cleaner" takes for missing what scattered_value finds in the training images.
+    """
+
+    cleaning: str
+    method: str
+
+    def __str__(self) -> str:
+        return f"{self.cleaning} + {self.method}" if self.cleaning else self.method
+
+
+CLEANINGS = ("", "cleaner", "finding cleaner", "told cleaner")
+ALL_COLUMNS = {str(Column(cleaning, method)): Column(cleaning, method) for cleaning in CLEANINGS for method in METHODS}
+
+
+def columns(*names: str) -> tuple[Column, ...]:
+    """Columns by name.
+
+    Examples
+    --------
+    >>> from jplrdl.experiments.methods import columns
+    >>> columns("CRC", "cleaner + exact")
+    (Column(cleaning='', method='CRC'), Column(cleaning='cleaner', method='exact'))
+    """
+    for name in names:
+        if name not in ALL_COLUMNS:
+            raise ValueError(f"columns must be among {', '.join(ALL_COLUMNS)}, got {name!r}")
+    return tuple(ALL_COLUMNS[name] for name in names)
