@@ -14,6 +14,10 @@ from typing import Any
 OURS = "jplrdl"
 
 
+class LeftOutError(Exception):
+    """A program that `make` does not start, and why."""
+
+
 @dataclass(frozen=True)
 class Program:
     """`make` imports what it needs and returns the call to be timed; `package` names who wrote it."""
@@ -74,7 +78,7 @@ def hold(job: Job, rounds: int, clock: Callable[[], float]) -> tuple[list[Entry]
         floor.times.append(job.floor)
     for _ in range(rounds):
         for entry, call in runners:
-            if call is not None and sum(entry.times) < job.seconds * rounds:
+            if call is not None and sum(entry.times) < job.seconds:
                 with _quiet():
                     entry.times.append(_turn(call, clock))
     return entries, floor.best
@@ -104,9 +108,12 @@ def _first(entry: Entry, job: Job, clock: Callable[[], float]) -> Callable[[], A
             answer = call()
             spent = clock() - start
         entry.error, entry.words = job.judge(answer)
-        if spent > 3 * job.seconds:  # too slow for a second time
+        if spent > job.seconds:  # too slow for a second time
             entry.times.append(spent)
             return None
+    except LeftOutError as reason:
+        entry.failure = f"left out: {reason}"
+        return None
     except Exception as error:  # a peer that breaks is a line of the table, not the end of it
         entry.failure = f"failed: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
         return None

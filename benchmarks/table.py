@@ -1,8 +1,8 @@
 """Every goal for speed, measured in one run: `python benchmarks/table.py` prints a Markdown table.
 
-The two sides of a row take turns, so that a busy machine slows both, and the best time of each counts. BLAS and OpenMP
-have one thread. Where a baseline would take minutes, both sides get the same subsample, which the row names; nothing
-is scaled up.
+The two sides of a row take turns, so that a busy machine slows both, and the best time of each counts, as the
+processor's clock has it. BLAS and OpenMP have one thread. Where a baseline would take minutes, both sides get the same
+subsample, which the row names; nothing is scaled up.
 """
 
 from __future__ import annotations
@@ -50,14 +50,15 @@ class Row(NamedTuple):
 
 
 def best_times(rounds: int, *jobs: Job) -> list[float]:
-    """The shortest time of each job in seconds, the jobs taking turns."""
+    """The shortest time of each job in seconds of the processor, the jobs taking turns."""
+    clock = measures.clock_for(1)
     times: list[list[float]] = [[] for _ in jobs]
     begin = time.perf_counter()
     while len(times[0]) < rounds or time.perf_counter() - begin < LEAST_SECONDS:
         for job, its_times in zip(jobs, times, strict=True):
-            start = time.perf_counter()
+            start = clock()
             job()
-            its_times.append(time.perf_counter() - start)
+            its_times.append(clock() - start)
     return [min(its_times) for its_times in times]
 
 

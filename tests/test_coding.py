@@ -133,6 +133,13 @@ def test_atoms_in_a_small_subspace(rng):
         assert largest_residual(X, dictionary, penalty, codes) <= 1e-9 * scale_of(X, dictionary)
 
 
+def test_hundreds_of_violators_that_are_all_equal(rng):
+    """The worst violators are found by halving a range: here it is empty, and any of them will do."""
+    n = 300
+    cov = rng.choice([-1.0, 1.0], size=(2, n))
+    np.testing.assert_allclose(jplrdl.feature_sign_search(np.eye(n), cov, 0.5), 0.75 * cov)
+
+
 def test_large_supports_outgrow_the_first_room(rng):
     X, dictionary = rng.standard_normal((3, 400)), rng.standard_normal((300, 400))
     codes = jplrdl.sparse_encode(X, dictionary, 0.5)

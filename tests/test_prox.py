@@ -130,6 +130,29 @@ def test_without_the_svd_fallback_a_small_threshold_would_fail(rng):
     assert np.linalg.norm(jplrdl.prox_nuclear(V, t)[0] - expected, 2) <= bound
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", ["one block", "two blocks", "zero columns", "diagonal", "equal values", "one column"])
+def test_nuclear_whether_or_not_the_gram_matrix_falls_apart(rng, kind, dtype):
+    """One way to the eigenvectors is for tridiagonal matrices in one piece, the other for those that split."""
+    V = rng.standard_normal((70, 30))
+    if kind == "two blocks":
+        V[:40, 20:] = V[40:, :20] = 0
+    elif kind == "zero columns":
+        V[:, ::3] = 0
+    elif kind == "diagonal":
+        V = np.diag(np.linspace(20, 1, 30))
+    elif kind == "equal values":
+        V = np.linalg.qr(V)[0] * np.repeat([9.0, 6.0, 3.0], 10)
+    elif kind == "one column":
+        V = V[:, :1]
+    V = V.astype(dtype)
+    for t in (2.0, 5.0, 7.5):
+        result, rank = jplrdl.prox_nuclear(V, t)
+        expected, expected_rank = reference.prox_nuclear(V.astype(np.float64), t)
+        assert rank == expected_rank
+        np.testing.assert_allclose(result, expected, atol=500 * np.finfo(dtype).eps)
+
+
 def test_nuclear_map_is_the_minimum(rng):
     """U is the minimum of |U - V|^2 / 2 + t |U|_* if and only if V - U is t times a subgradient of the norm at U."""
     V, t = rng.standard_normal((60, 25)), 4.0

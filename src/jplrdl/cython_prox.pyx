@@ -275,11 +275,14 @@ cdef void sort_pairs(Py_ssize_t k, Py_ssize_t n, floating *w, floating *Z) noexc
 
 cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, floating t, floating *out,
                      floating *singular, floating *work, Py_ssize_t lwork, void *iwork) noexcept nogil:
-    """U = V Z h Z' and the singular values above t; False, with nothing written, where t is too small for it."""
+    """U = V Z h Z' and the singular values above t; False, with V as it was, where t is too small for it.
+
+    Where out is not V, K is held in it: fresh pages of the workspace would cost more.
+    """
     cdef Py_ssize_t small = min(n_rows, n_columns), large = max(n_rows, n_columns), i, j, k
     cdef bint tall = n_columns <= n_rows
-    cdef floating *K = work
-    cdef floating *Z = K + small * small
+    cdef floating *K = work if out == v else out
+    cdef floating *Z = work + small * small
     cdef floating *T = Z + small * small
     cdef floating *w = T + small * large
     cdef floating one = 1, zero = 0
