@@ -19,7 +19,7 @@ def lasso_cd(samples: np.ndarray, atoms: np.ndarray, penalty: float, gram: np.nd
 def tight_lasso(samples: np.ndarray, atoms: np.ndarray, penalty: float, gram: np.ndarray) -> np.ndarray:
     """The same coordinate descent through scikit-learn's Lasso, at a tolerance that brings the residual below 1e-8."""
     n_features = atoms.shape[1]
-    model = Lasso(penalty / 2 / n_features, fit_intercept=False, precompute=gram, tol=1e-9, max_iter=100_000)
+    model = Lasso(penalty / 2 / n_features, fit_intercept=False, precompute=gram, tol=1e-10, max_iter=100_000)
     return np.atleast_2d(model.fit(atoms.T, samples.T).coef_)
 
 

@@ -106,7 +106,7 @@ def scikit_learn_rows(sizes: list[str], rounds: int) -> Iterator[Row]:
         ]
         ours, *others = best_times(rounds, *jobs)
         (residual, _), *reached = (residual_and_warnings(job, problem) for job in jobs)
-        names = "scikit-learn sparse_encode(lasso_cd)", "scikit-learn Lasso(tol=1e-9)"
+        names = "scikit-learn sparse_encode(lasso_cd)", "scikit-learn Lasso(tol=1e-10)"
         for name, theirs, (baseline_residual, complaints) in zip(names, others, reached, strict=True):
             yield Row(
                 f"sparse_encode {size}, {SUBSAMPLE[size]} samples, Gram matrix given", ours, name, theirs,

@@ -22,7 +22,16 @@ def unit_rows(X: FloatArray) -> FloatArray:
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    norms = np.linalg.norm(X, axis=1, keepdims=True)
+    with np.errstate(over="ignore", under="ignore"):
+        norms = np.linalg.norm(X, axis=1, keepdims=True)
+    numbers = np.finfo(X.dtype)
+    unsafe = ~((norms > np.sqrt(numbers.tiny) / numbers.eps) & (norms < np.inf))[:, 0]
+    if unsafe.any():
+        # Their squares over- or underflow: first to a largest element of one.
+        largest = np.abs(X[unsafe]).max(axis=1, keepdims=True)
+        X = X.copy()
+        X[unsafe] /= np.where(largest > 0, largest, 1)
+        norms[unsafe] = np.linalg.norm(X[unsafe], axis=1, keepdims=True)
     return X / np.where(norms > 0, norms, 1)
 
 

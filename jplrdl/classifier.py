@@ -6,29 +6,35 @@ import time
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._validation import FloatArray
+from ._parallel import run_chunks
+from ._transaction import all_or_nothing
+from ._validation import FloatArray, as_gram
 from .classification import class_residuals, ridge_encode, unit_rows
-from .coding import gram_matrix, sparse_encode
+from .coding import CodingInfo, gram_matrix, sparse_encode, warn_unless_converged
 from .exact import ExactSolver
 from .objective import Weights
 from .paper import PaperSolver
+from .persistence import Field, Saved, require
 from .problem import Problem, pose_problem
 from .solver import Solver
 
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 _WEIGHTS = ("sparse", "graph", "rank", "incoherence", "projection", "energy")
+# New samples are taken in portions of so many rows and, with their codes, about so many elements; BLAS gets the least.
+_LEAST_ROWS, _MOST_ROWS, _ELEMENTS = 64, 4096, 2**22
 _GRAPH_PARAMETERS = ("low_rank_graph", "penalty_edges", "n_neighbors_same", "n_neighbors_other", "kernel_width")
 
 
-class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
     """Joint projection and low-rank dictionary learning.
 
     A projection P and a dictionary D of class-wise atoms are learned together: samples XP are coded over D so that
@@ -68,7 +74,8 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
     max_iter : int
         Rounds of codes, dictionary and projection; 0 keeps the first projection and dictionary.
     tol : float
-        Relative change of the objective in a round below which the fit ends.
+        Relative change of the objective in a round below which the fit ends; a ConvergenceWarning tells if it does not
+        come to that. 0 asks for no convergence, but for `max_iter` rounds.
     code_penalty, code_ridge : float >= 0
         Weights of the l1 and of the squared l2 norm of a new sample's code. Used by prediction only: may be changed
         after the fit, as may the next two.
@@ -100,6 +107,10 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         "block", "objective" and every term, at the start and after every block; what the solver "paper" adds is told
         by jplrdl.paper.PaperSolver.
     n_iter_ : int
+    change_ : float
+        Relative change of the objective in the last round; infinite without any.
+    converged_ : bool
+        Is it below `tol`?
     classes_ : ndarray
 
     Examples
@@ -141,6 +152,20 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         "callback": [callable, None],
     }
 
+    _saved_arrays: ClassVar[dict[str, Field]] = {
+        "projection_": Field(("features", "components")),
+        "components_": Field(("atoms", "components")),
+        "codes_": Field(("samples", "atoms")),
+        "class_means_": Field(("classes", "atoms")),
+        "classes_": Field(("classes",), "label"),
+        "_atom_classes": Field(("atoms",), "index"),
+        "_gram": Field(("atoms", "atoms")),
+        "feature_names_in_": Field(("features",), "name", optional=True),
+    }
+    _saved_facts: ClassVar[dict[str, type]] = {
+        "n_iter_": int, "change_": float, "converged_": bool, "history_": dict
+    }  # fmt: skip
+
     def __init__(
         self,
         n_components: float = 0.3,
@@ -164,7 +189,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         n_neighbors_other: int | None = None,
         kernel_width: float = 1.0,
         max_iter: int = 10,
-        tol: float = 1e-4,
+        tol: float = 0.0,
         code_penalty: float = 0.01,
         code_ridge: float = 0.003,
         mean_weight: float = 0.0,
@@ -214,7 +239,8 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         y : array-like of shape (n_samples,)
             Labels of any kind, at least two.
         """
-        self._solve(self._pose(X, y))
+        with all_or_nothing(self):
+            self._solve(self._pose(X, y))
         return self
 
     def _pose(self, X: Any, y: Any) -> Problem:
@@ -239,7 +265,8 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         )  # fmt: skip
         if start is not None:
             solver.go_on_from(start)
-        self.n_iter_ = self._iterate(solver)
+        self.n_iter_, self.change_ = self._iterate(solver)
+        self.converged_ = self.change_ <= self.tol
         self.projection_ = problem.basis @ solver.P
         self.components_, self.codes_ = solver.D, solver.codes
         self.atom_labels_ = self.classes_[solver.atom_labels]
@@ -260,17 +287,29 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         if dimension > rank:
             warnings.warn(
                 f"n_components = {wanted} asks for {dimension} dimensions, more than the rank of X; {rank} are used.",
-                stacklevel=4,
+                stacklevel=5,
             )
         return min(dimension, rank)
 
-    def _iterate(self, solver: Solver) -> int:
-        """Rounds of the three blocks, until little changes, and the codes of what was found; returns how many."""
-        done = self._rounds(solver)
-        solver.update_codes()
-        return done
+    def _iterate(self, solver: Solver) -> tuple[int, float]:
+        """Rounds of the three blocks, until little changes, and the codes of what was found.
 
-    def _rounds(self, solver: Solver) -> int:
+        Returns how many, and by how much the last has changed the objective.
+        """
+        done, change = self._rounds(solver)
+        if self.tol > 0 and change > self.tol and done == self.max_iter:
+            warnings.warn(
+                f"JPLRDLClassifier stopped after max_iter = {done} rounds, the last of which changed the objective by "
+                f"{change:.3g} of it, more than tol = {self.tol:.3g}; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        solver.update_codes()
+        self._tell_of_codes(solver.coding)
+        return done, change
+
+    def _rounds(self, solver: Solver) -> tuple[int, float]:
+        change = np.inf
         for iteration in range(1, self.max_iter + 1):
             began, before = time.perf_counter(), solver.history["objective"][-1]
             solver.update_codes()
@@ -278,6 +317,7 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
             if self.learn_projection:
                 solver.update_projection()
             value = solver.history["objective"][-1]
+            change = abs(before - value) / (abs(value) or 1)
             if self.verbose:
                 nonzeros, ranks = np.count_nonzero(solver.codes) / len(solver.codes), solver.ranks()
                 print(
@@ -285,37 +325,94 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
                     f"{nonzeros:.1f} non-zeros a code, {time.perf_counter() - began:.2f} s"
                 )
             if self.callback is not None and self.callback(iteration, solver.history):
-                return iteration
-            if iteration > 1 and abs(before - value) <= self.tol * abs(value):
-                return iteration
-        return self.max_iter
+                return iteration, change
+            if self.tol > 0 and iteration > 1 and change <= self.tol:
+                return iteration, change
+        return self.max_iter, change
+
+    def _tell_of_codes(self, info: CodingInfo) -> None:
+        if not info.converged:
+            warnings.warn(
+                f"{np.count_nonzero(info.status)} of {info.status.size} samples' codes did not reach their minimum in "
+                f"the last pass (largest residual {info.residual.max():.3g}); raise lambda_sparse or lambda_graph.",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
 
     def project(self, X: Any) -> FloatArray:
         """Samples scaled to unit length and projected, shape (n_samples, n_components)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return unit_rows(X) @ self.projection_.astype(X.dtype, copy=False)
+        return self._map(X, self._project)
 
     def transform(self, X: Any) -> FloatArray:
         """Codes of the projected samples over the dictionary (eq24), shape (n_samples, n_atoms_in_all)."""
-        return self._encode(self.project(X))
-
-    def _encode(self, projected: FloatArray) -> FloatArray:
-        if self.code_penalty == 0 and self.code_ridge > 0:
-            return ridge_encode(projected, self.components_, self.code_ridge, gram=self._gram)
-        return sparse_encode(
-            projected, self.components_, self.code_penalty, gram=self._gram, shift=self.code_ridge, n_jobs=self.n_jobs
-        )
+        return self._map_codes(X, lambda projected, codes: codes)
 
     def _residuals(self, X: Any) -> FloatArray:
-        projected = self.project(X)
-        return self._coded_residuals(projected, self._encode(projected))
+        return self._map_codes(X, self._coded_residuals)
+
+    def _map(self, X: Any, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """function(checked samples), some at a time: an array on a disk is never in memory as a whole."""
+        check_is_fitted(self)
+        as_it_is = type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and len(X) > 0
+        if not as_it_is:
+            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        step = max(_LEAST_ROWS, min(_MOST_ROWS, _ELEMENTS // (X.shape[1] + len(self.components_))))
+        found: FloatArray | None = None
+        for start in range(0, len(X), step):
+            rows = X[start : start + step]
+            if as_it_is:
+                rows = validate_data(self, np.asarray(rows), dtype=[np.float64, np.float32], reset=False)
+            part = function(rows)
+            if found is None:
+                found = np.empty((len(X), *part.shape[1:]), dtype=part.dtype)
+            found[start : start + step] = part
+        assert found is not None
+        return found
+
+    def _map_codes(self, X: Any, function: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+        """function(projected samples, codes), and one warning if some codes did not converge."""
+        failed: list[CodingInfo] = []
+
+        def code(rows: FloatArray) -> FloatArray:
+            projected = self._project(rows)
+            codes, info = self._encode(projected)
+            failed.append(info.failed())
+            return function(projected, codes)
+
+        found = self._map(X, code)
+        warn_unless_converged(CodingInfo.joined(failed), n_samples=len(found), stacklevel=3)
+        return found
+
+    def _project(self, X: FloatArray) -> FloatArray:
+        P = self.projection_.astype(X.dtype, copy=False)
+        projected: FloatArray = np.empty((len(X), P.shape[1]), dtype=X.dtype)
+
+        def fill(rows: slice) -> None:
+            projected[rows] = unit_rows(X[rows]) @ P
+
+        run_chunks(fill, len(X), _LEAST_ROWS, self.n_jobs)
+        return projected
+
+    def _encode(self, projected: FloatArray) -> tuple[FloatArray, CodingInfo]:
+        if self.code_penalty == 0 and self.code_ridge > 0:
+            codes = ridge_encode(projected, self.components_, self.code_ridge, gram=self._gram)
+            return codes, CodingInfo.direct(len(codes))
+        return sparse_encode(
+            projected, self.components_, self.code_penalty, gram=self._gram, shift=self.code_ridge, n_jobs=self.n_jobs,
+            return_info=True,
+        )  # fmt: skip
 
     def _coded_residuals(self, projected: FloatArray, codes: FloatArray) -> FloatArray:
-        return class_residuals(
-            projected, self.components_, codes, self._atom_classes, self.class_means_,
-            mean_weight=self.mean_weight, normalized=self.residual == "normalized",
-        )  # fmt: skip
+        residuals: FloatArray = np.empty((len(projected), len(self.classes_)), dtype=projected.dtype)
+
+        def fill(rows: slice) -> None:
+            residuals[rows] = class_residuals(
+                projected[rows], self.components_, codes[rows], self._atom_classes, self.class_means_,
+                mean_weight=self.mean_weight, normalized=self.residual == "normalized",
+            )  # fmt: skip
+
+        run_chunks(fill, len(projected), _LEAST_ROWS, self.n_jobs)
+        return residuals
 
     def decision_function(self, X: Any) -> FloatArray:
         """Minus the residual e_i of each class (eq25), shape (n_samples, n_classes); e_0 - e_1 for two classes."""
@@ -323,8 +420,12 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         return residuals[:, 0] - residuals[:, 1] if len(self.classes_) == 2 else -residuals
 
     def predict(self, X: Any) -> Any:
-        """The class with the smallest residual."""
-        nearest = self._residuals(X).argmin(axis=1)
+        """The class with the smallest residual.
+
+        Samples are taken some thousand at a time: beyond X and the answer, memory does not grow with their number, and
+        an array that is mapped from a disk is never copied as a whole.
+        """
+        nearest = self._map_codes(X, lambda *coded: self._coded_residuals(*coded).argmin(axis=1))
         return self.classes_[nearest]
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -339,6 +440,16 @@ class JPLRDLClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classi
         np.minimum(likely, 1 - np.finfo(likely.dtype).epsneg, out=likely)
         likely[np.arange(len(likely)), residuals.argmin(axis=1)] = 1
         return likely / likely.sum(axis=1, keepdims=True)
+
+    def _complete(self) -> None:
+        classes, atoms = self.classes_, self._atom_classes
+        require(len(classes) >= 2 and np.array_equal(np.unique(classes), classes), "classes_ must be in order")
+        require(np.array_equal(np.unique(atoms), np.arange(len(classes))), "_atom_classes must name every class")
+        require((np.diff(atoms) >= 0).all(), "_atom_classes must be in order")
+        require(self.projection_.size > 0, "projection_ must not be empty")
+        self.n_features_in_ = len(self.projection_)
+        self.atom_labels_ = classes[atoms]
+        as_gram(self._gram, "_gram")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._parallel import run_chunks
+from ._transaction import all_or_nothing
 from ._validation import FloatArray
 from .huber import huber_fit
-from .occlusion import find_blocks, typical_steps
+from .occlusion import Steps, find_blocks, typical_steps
+from .persistence import Field, Saved, require
 from .robust_pca import RobustPCAResult, decompose, default_eta
 
 # Weight of the errors by default, in units of robust PCA's own default; see docs/cleaner.md.
@@ -29,7 +31,7 @@ _ETA = 1.1
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
-class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class LowRankCleaner(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Images as combinations of low-rank training images, their corrupted pixels left out.
 
     Training images X become the low-rank part L of robust PCA (eq3): min |L|_* + eta |E|_1 subject to X = L + E. A new
@@ -114,6 +116,19 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
+    _saved_arrays: ClassVar[dict[str, Field]] = {
+        "low_rank_": Field(("samples", "features")),
+        "sparse_": Field(("samples", "features")),
+        "basis_": Field(("rank", "features")),
+        "singular_values_": Field(("rank",)),
+        "blocks_": Field(("samples", "features"), "mask", optional=True),
+        "_steps_between_rows": Field(("height - 1", "width"), "double", optional=True),
+        "_steps_between_columns": Field(("height", "width - 1"), "double", optional=True),
+        "classes_": Field(("classes",), "label", optional=True),
+        "feature_names_in_": Field(("features",), "name", optional=True),
+    }
+    _saved_facts: ClassVar[dict[str, type]] = {"n_iter_": int, "scale_": float}
+
     def __init__(
         self,
         mode: Literal["global", "class"] = "global",
@@ -150,12 +165,14 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : array-like of shape (n_samples,), optional
             Labels of any kind, for mode "class".
         """
-        return self._fit(X, y)
+        with all_or_nothing(self):
+            return self._fit(X, y)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
         """As `fit`; returns the cleaned training images, a copy of `low_rank_`."""
-        return self._fit(X, y).low_rank_.copy()
+        with all_or_nothing(self):
+            return self._fit(X, y).low_rank_.copy()
 
     def _fit(self, X: Any, y: Any) -> LowRankCleaner:
         began = time.perf_counter()
@@ -260,8 +277,9 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"got {self.image_shape!r}"
             )
         if reset:
-            self._typical_steps = typical_steps(X, shape, mask)
-        blocks = find_blocks(X, shape, self._typical_steps, mask=mask, n_jobs=self.n_jobs)
+            self._steps_between_rows, self._steps_between_columns = typical_steps(X, shape, mask)
+        typical = Steps(self._steps_between_rows, self._steps_between_columns)
+        blocks = find_blocks(X, shape, typical, mask=mask, n_jobs=self.n_jobs)
         if reset:
             self.blocks_ = blocks
         return ~blocks if mask is None else mask & ~blocks
@@ -292,6 +310,16 @@ class LowRankCleaner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 stacklevel=4,
             )
         return y @ basis
+
+    def _complete(self) -> None:
+        self.n_features_in_ = self.low_rank_.shape[1]
+        require(self.low_rank_.size > 0, "low_rank_ must not be empty")
+        require((self.singular_values_ > 0).all(), "singular_values_ must be > 0")
+        require(0 <= self.scale_ < math.inf, "scale_ must be finite and >= 0")
+        if self.image_shape is not None:
+            height, width = self.image_shape
+            steps = self._steps_between_rows.shape, self._steps_between_columns.shape
+            require(steps == ((height - 1, width), (height, width - 1)), "image_shape must fit the steps")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

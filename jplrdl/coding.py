@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -52,6 +53,24 @@ class CodingInfo:
     def converged(self) -> bool:
         """Did every sample converge?"""
         return not self.status.any()
+
+    def failed(self) -> CodingInfo:
+        """Of the samples that did not converge."""
+        rows = np.flatnonzero(self.status)
+        return CodingInfo(self.n_iter[rows], self.residual[rows], self.status[rows])
+
+    @staticmethod
+    def direct(n_samples: int) -> CodingInfo:
+        """Of samples coded by one linear system each, which cannot fail."""
+        return CodingInfo(
+            np.ones(n_samples, dtype=np.intp), np.zeros(n_samples), np.zeros(n_samples, dtype=np.intc)
+        )
+
+    @staticmethod
+    def joined(infos: Sequence[CodingInfo]) -> CodingInfo:
+        """Of the samples of all, one after the other."""
+        parts = zip(*((info.n_iter, info.residual, info.status) for info in infos), strict=True)
+        return CodingInfo(*map(np.concatenate, parts))
 
 
 @overload
@@ -349,22 +368,27 @@ class _Search:
         info, codes = self.info, self.codes.reshape(shape)
         if return_info:
             return codes, info
-        if not info.converged:
-            _warn(info)
+        warn_unless_converged(info, stacklevel=3)
         return codes
 
 
-def _warn(info: CodingInfo) -> None:
+def warn_unless_converged(info: CodingInfo, *, n_samples: int | None = None, stacklevel: int) -> None:
+    """One warning for all samples, or for those of `n_samples` that did not converge, with what to change.
+
+    stacklevel as in warnings.warn, from the caller's place.
+    """
+    if info.converged:
+        return
     from sklearn.exceptions import ConvergenceWarning
 
     n_limit = int(np.sum(info.status == ITERATION_LIMIT))
     n_indefinite = int(np.sum(info.status == NOT_POSITIVE_DEFINITE))
     warnings.warn(
-        f"{n_limit + n_indefinite} of {info.status.size} samples did not reach the tolerance (largest residual "
-        f"{info.residual.max():.3g}): {n_limit} stopped at max_iter, raise it; for {n_indefinite} the active block of "
-        "the Gram matrix is not positive definite, raise tol or shift.",
+        f"{n_limit + n_indefinite} of {n_samples or info.status.size} samples did not reach the tolerance (largest "
+        f"residual {info.residual.max():.3g}): {n_limit} stopped at max_iter, raise it; for {n_indefinite} the active "
+        "block of the Gram matrix is not positive definite, raise tol or shift.",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=stacklevel + 1,
     )
 
 

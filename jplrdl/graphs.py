@@ -74,6 +74,7 @@ def signed_knn_graph(
         return csr_array((n, n), dtype=x.dtype)
     if 2 * n * k > _MOST_EDGES:
         raise ValueError(f"n_neighbors_same + n_neighbors_other must be at most {_MOST_EDGES // (2 * n)} here, got {k}")
+    x, width = _scaled(x, width)
     neighbors, distances = _nearest(x, labels, k_same, k_other)
     neighbors[:, :k_same][np.arange(k_same) >= same[:, None]] = -1
     neighbors[:, k_same:][np.arange(k_other) >= other[:, None]] = -1
@@ -163,9 +164,7 @@ def shifted_laplacian(W: Any) -> csr_array:
 
 def _smallest_eigenvalue(L: csr_array) -> float:
     if L.shape[0] <= _DENSE:
-        from scipy.linalg import eigh
-
-        return float(eigh(L.toarray(), eigvals_only=True, subset_by_index=(0, 0))[0])
+        return float(np.linalg.eigvalsh(L.toarray())[0])
     from scipy.sparse.linalg import eigsh
 
     # Lanczos approaches the end of the spectrum from inside; the margin makes up for its tolerance. It must not start
@@ -175,13 +174,21 @@ def _smallest_eigenvalue(L: csr_array) -> float:
     return value - 1e-3 * float(abs(L).sum(axis=1).max())
 
 
+def _scaled(x: FloatArray, width: float) -> tuple[FloatArray, float]:
+    """X and the kernel's width in units in which squares neither over- nor underflow: a power of two, exactly."""
+    numbers = np.finfo(x.dtype)
+    exponent = int(np.frexp(np.abs(x).max())[1])
+    if abs(exponent) > numbers.maxexp // 4:
+        with np.errstate(over="ignore", under="ignore"):
+            x, width = np.ldexp(x, -exponent), float(np.ldexp(width, -exponent))
+    return x, max(width, float(numbers.tiny))
+
+
 def _nearest(x: FloatArray, labels: NDArray[np.intc], k_same: int, k_other: int) -> tuple[NDArray[np.intc], FloatArray]:
     """Both lists of every sample, side by side, nearest first, -1 where there is none; and the squared distances."""
     neighbors = np.full((len(x), k_same + k_other), -1, dtype=np.intc)
     distances: FloatArray = np.full(neighbors.shape, np.inf, dtype=x.dtype)
     squares = np.einsum("ij,ij->i", x, x)
-    if not np.isfinite(squares).all():
-        raise ValueError(f"X must have squared lengths below {np.finfo(x.dtype).max:.3g}; scale it down")
     work = np.empty(_kernel.knn_worksize(_BLOCK, x.dtype == np.float32), dtype=np.uint8)
     for start in range(0, len(x), _BLOCK):
         _kernel.knn_block(x, squares, labels, start, _BLOCK, k_same, neighbors, distances, work)

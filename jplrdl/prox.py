@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -61,7 +64,7 @@ def prox_l21(V: ArrayLike, t: float, axis: int = 0, out: FloatArray | None = Non
            [2. , 0. ]])
     """
     v, t = as_float_array(V, "V", finite=False), as_nonnegative(t, "t")
-    if not isinstance(axis, int | np.integer) or isinstance(axis, bool) or not -v.ndim <= axis < v.ndim:
+    if not isinstance(axis, Integral) or isinstance(axis, bool) or not -v.ndim <= axis < v.ndim:
         raise ValueError(f"axis must be an integer in [{-v.ndim}, {v.ndim}), got {axis!r}")
     axis = int(axis) % v.ndim
     result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
@@ -70,7 +73,7 @@ def prox_l21(V: ArrayLike, t: float, axis: int = 0, out: FloatArray | None = Non
         source, target_c, axis = source.T, target.T, v.ndim - 1 - axis
     else:
         target_c = target
-    grouped = (int(np.prod(source.shape[:axis])), source.shape[axis], int(np.prod(source.shape[axis + 1 :])))
+    grouped = (math.prod(source.shape[:axis]), source.shape[axis], math.prod(source.shape[axis + 1 :]))
     work = np.empty(_kernel.l21_worksize(*grouped, v.dtype == np.float32), dtype=np.uint8)
     if _kernel.l21(source.reshape(grouped), t, target_c.reshape(grouped), work) != 0:
         check_finite(v, "V")
@@ -134,14 +137,18 @@ def _matching(v: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray
     """
     for order in ("c_contiguous", "f_contiguous"):
         if getattr(v.flags, order) and getattr(result.flags, order):
-            same = v.ctypes.data == result.ctypes.data
-            if same:
+            if _address(v) == _address(result):
                 check_finite(v, "V")
                 return result, result
             if not np.may_share_memory(v, result):
                 return v, result
     fresh = np.array(v, order="C", copy=True, subok=False)
     return fresh, fresh
+
+
+def _address(array: FloatArray) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 def _deliver(target: FloatArray, result: FloatArray) -> FloatArray:

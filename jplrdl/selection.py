@@ -13,8 +13,10 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._transaction import all_or_nothing
 from ._validation import FloatArray, as_nonnegative
 from .classifier import JPLRDLClassifier
+from .coding import warn_unless_converged
 from .solver import Solver
 
 _GRIDS = ("lambda_sparse", "lambda_graph", "code_penalty", "mean_weight")
@@ -89,6 +91,10 @@ class JPLRDLClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
 
     def fit(self, X: Any, y: Any) -> JPLRDLClassifierCV:
         """Choose the weights, then fit to all samples."""
+        with all_or_nothing(self):
+            return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any) -> JPLRDLClassifierCV:
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         base = JPLRDLClassifier() if self.estimator is None else clone(self.estimator)
@@ -123,30 +129,37 @@ class JPLRDLClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
             raise ValueError(f"{name} must hold at least one value, got {getattr(self, name)!r}")
         return [as_nonnegative(value, name) for value in values]
 
-    def _fitted(self, X: Any) -> JPLRDLClassifier:
+    def _checked(self, X: Any) -> Any:
+        """Samples for the best estimator, which checks an array itself, piece by piece, but knows no feature names."""
         check_is_fitted(self)
-        validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self.best_estimator_
+        if type(X) in (np.ndarray, np.memmap):
+            return X
+        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
 
     def predict(self, X: Any) -> Any:
         """As the best estimator."""
-        return self._fitted(X).predict(X)
+        X = self._checked(X)
+        return self.best_estimator_.predict(X)
 
     def decision_function(self, X: Any) -> FloatArray:
         """As the best estimator."""
-        return self._fitted(X).decision_function(X)
+        X = self._checked(X)
+        return self.best_estimator_.decision_function(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """As the best estimator."""
-        return self._fitted(X).predict_proba(X)
+        X = self._checked(X)
+        return self.best_estimator_.predict_proba(X)
 
     def transform(self, X: Any) -> FloatArray:
         """The codes of the best estimator."""
-        return self._fitted(X).transform(X)
+        X = self._checked(X)
+        return self.best_estimator_.transform(X)
 
     def project(self, X: Any) -> FloatArray:
         """The projected samples of the best estimator."""
-        return self._fitted(X).project(X)
+        X = self._checked(X)
+        return self.best_estimator_.project(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -170,7 +183,8 @@ def _fold_scores(
             last = model.set_params(lambda_sparse=lambda_sparse, lambda_graph=lambda_graph)._solve(problem, last)
             projected = model.project(X_test)
             for code_penalty in grids["code_penalty"]:
-                codes = model.set_params(code_penalty=code_penalty)._encode(projected)
+                codes, info = model.set_params(code_penalty=code_penalty)._encode(projected)
+                warn_unless_converged(info, stacklevel=1)
                 for mean_weight in grids["mean_weight"]:
                     residuals = model.set_params(mean_weight=mean_weight)._coded_residuals(projected, codes)
                     right = model.classes_[residuals.argmin(axis=1)] == y_test

@@ -45,6 +45,8 @@ class Solver:
         The codes again, to be multiplied with.
     explained, explained_own : ndarray
         A_i D and A_i^i D_i: what all atoms and what those of its own class make of each sample.
+    coding : CodingInfo
+        How the last pass over the codes ended.
     history : dict of lists
         "block", "objective" and every term, after the initialisation and after every block.
     """
@@ -114,7 +116,7 @@ class Solver:
         """Each code in turn to its exact minimum."""
         gram = objective.coding_gram(self.gram, self.atom_labels)
         cov = objective.coding_cov(self.Y, self.D, self.labels, self.atom_labels)
-        self.codes, _ = coupled_codes(
+        self.codes, self.coding = coupled_codes(
             gram, cov, self.graph, self.weights.sparse, self.weights.graph, init=self.codes
         )
         self.record("codes", "codes")

@@ -81,7 +81,6 @@ def test_sparse_input_is_named(call, name):
         (lambda: jplrdl.signed_knn_graph(X, [0, 1, 1], 1, 1, weights="cosine"), "weights must be"),
         (lambda: jplrdl.signed_knn_graph(X, [0, 1, 1], 1, -1), "n_neighbors_other must be >= 0"),
         (lambda: jplrdl.signed_knn_graph(X, [0, 1, 1], 1, 1, weights="heat", kernel_width=0.0), "kernel_width"),
-        (lambda: jplrdl.signed_knn_graph(X * 1e200, [0, 1, 1], 1, 1), "X must have squared lengths"),
         (lambda: jplrdl.laplacian(np.ones((2, 3))), "W must be square"),
         (lambda: jplrdl.laplacian([[0.0, 1.0], [2.0, 0.0]]), "W must be symmetric"),
         (lambda: jplrdl.laplacian([[0.0, -1.0], [-1.0, 0.0]], normalized=True), "W must have positive degrees"),

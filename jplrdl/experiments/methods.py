@@ -18,6 +18,7 @@ from sklearn.svm import LinearSVC
 from .._validation import FloatArray
 from ..classifier import JPLRDLClassifier
 from ..cleaner import LowRankCleaner
+from ..coding import CodingInfo
 from ..robust_pca import default_eta
 from ..saturation import scattered_value
 from .collaborative import CollaborativeRepresentationClassifier
@@ -50,13 +51,13 @@ class Method:
 class RememberingClassifier(JPLRDLClassifier):
     """JPLRDLClassifier that does not code the same samples again when only its decision rule has changed."""
 
-    _last: tuple[Any, FloatArray, FloatArray] | None = None
+    _last: tuple[Any, FloatArray, tuple[FloatArray, CodingInfo]] | None = None
 
     def _solve(self, *problem: Any) -> Any:
         self._last = None
         return super()._solve(*problem)
 
-    def _encode(self, projected: FloatArray) -> FloatArray:
+    def _encode(self, projected: FloatArray) -> tuple[FloatArray, CodingInfo]:
         weights = self.code_penalty, self.code_ridge
         if self._last is None or self._last[0] != weights or not np.array_equal(self._last[1], projected):
             self._last = weights, projected, super()._encode(projected)

@@ -9,17 +9,20 @@ cdef enum Trans:
 
 cdef floating dot(Py_ssize_t n, const floating *x, const floating *y) noexcept nogil
 cdef void axpy(Py_ssize_t n, floating alpha, const floating *x, floating *y) noexcept nogil
-cdef void gemv_add(Py_ssize_t m, Py_ssize_t n, const floating *A, Py_ssize_t lda, const floating *x,
-                   floating *y) noexcept nogil
-cdef void trsv_upper(Trans trans, Py_ssize_t n, const floating *R, Py_ssize_t ldr, floating *x) noexcept nogil
 cdef void gemm(Trans transa, Trans transb, Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, floating alpha,
                const floating *A, Py_ssize_t lda, const floating *B, Py_ssize_t ldb,
                floating beta, floating *C, Py_ssize_t ldc) noexcept nogil
 cdef void syrk_upper(Trans trans, Py_ssize_t n, Py_ssize_t k, floating alpha, const floating *A, Py_ssize_t lda,
                      floating beta, floating *C, Py_ssize_t ldc) noexcept nogil
-cdef int syevr_above(Py_ssize_t n, floating *A, Py_ssize_t lda, floating lower, floating upper, Py_ssize_t *n_found,
-                     floating *w, floating *Z, Py_ssize_t ldz, void *isuppz,
-                     floating *work, Py_ssize_t lwork, void *iwork, Py_ssize_t liwork) noexcept nogil
+cdef int sytrd_upper(Py_ssize_t n, floating *A, Py_ssize_t lda, floating *d, floating *e, floating *tau,
+                     floating *work, Py_ssize_t lwork) noexcept nogil
+cdef int ormtr_upper(Py_ssize_t n, Py_ssize_t k, const floating *A, Py_ssize_t lda, const floating *tau, floating *Z,
+                     Py_ssize_t ldz, floating *work, Py_ssize_t lwork) noexcept nogil
+cdef int stemr_last(Py_ssize_t n, Py_ssize_t k, floating *d, floating *e, floating *w, floating *Z, Py_ssize_t ldz,
+                    floating *work, void *iwork) noexcept nogil
+cdef int stein_above(Py_ssize_t n, const floating *d, const floating *e, floating lower, floating upper,
+                     Py_ssize_t *n_found, floating *w, floating *Z, Py_ssize_t ldz, floating *work,
+                     void *iwork) noexcept nogil
 cdef int gesdd_thin(Py_ssize_t m, Py_ssize_t n, floating *A, Py_ssize_t lda, floating *s,
                     floating *U, Py_ssize_t ldu, floating *Vt, Py_ssize_t ldvt,
                     floating *work, Py_ssize_t lwork, void *iwork) noexcept nogil

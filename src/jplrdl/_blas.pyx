@@ -27,28 +27,6 @@ cdef void axpy(Py_ssize_t n, floating alpha, const floating *x, floating *y) noe
         blas.saxpy(&n_, &alpha, <float *> x, &one, y, &one)
 
 
-cdef void gemv_add(Py_ssize_t m, Py_ssize_t n, const floating *A, Py_ssize_t lda, const floating *x,
-                   floating *y) noexcept nogil:
-    """y += A x, A is m x n"""
-    cdef char trans = b'N'
-    cdef blas_int m_ = <blas_int> m, n_ = <blas_int> n, lda_ = <blas_int> lda, one = 1
-    cdef floating unit = 1
-    if floating is double:
-        blas.dgemv(&trans, &m_, &n_, &unit, <double *> A, &lda_, <double *> x, &one, &unit, y, &one)
-    else:
-        blas.sgemv(&trans, &m_, &n_, &unit, <float *> A, &lda_, <float *> x, &one, &unit, y, &one)
-
-
-cdef void trsv_upper(Trans trans, Py_ssize_t n, const floating *R, Py_ssize_t ldr, floating *x) noexcept nogil:
-    """x = op(R)^-1 x, R upper triangular"""
-    cdef char uplo = b'U', diag = b'N', trans_ = <char> trans
-    cdef blas_int n_ = <blas_int> n, ldr_ = <blas_int> ldr, one = 1
-    if floating is double:
-        blas.dtrsv(&uplo, &trans_, &diag, &n_, <double *> R, &ldr_, x, &one)
-    else:
-        blas.strsv(&uplo, &trans_, &diag, &n_, <float *> R, &ldr_, x, &one)
-
-
 cdef void gemm(Trans transa, Trans transb, Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, floating alpha,
                const floating *A, Py_ssize_t lda, const floating *B, Py_ssize_t ldb,
                floating beta, floating *C, Py_ssize_t ldc) noexcept nogil:
@@ -75,24 +53,86 @@ cdef void syrk_upper(Trans trans, Py_ssize_t n, Py_ssize_t k, floating alpha, co
         blas.ssyrk(&uplo, &trans_, &n_, &k_, &alpha, <float *> A, &lda_, &beta, C, &ldc_)
 
 
-cdef int syevr_above(Py_ssize_t n, floating *A, Py_ssize_t lda, floating lower, floating upper, Py_ssize_t *n_found,
-                     floating *w, floating *Z, Py_ssize_t ldz, void *isuppz,
-                     floating *work, Py_ssize_t lwork, void *iwork, Py_ssize_t liwork) noexcept nogil:
-    """A = Z diag(w) Z' for the eigenvalues in (lower, upper], ascending, from the upper triangle; LAPACK's info.
+cdef int sytrd_upper(Py_ssize_t n, floating *A, Py_ssize_t lda, floating *d, floating *e, floating *tau,
+                     floating *work, Py_ssize_t lwork) noexcept nogil:
+    """Q'AQ = T, tridiagonal with diagonal d and off-diagonal e, from the upper triangle; Q's reflectors replace it.
 
-    A is overwritten. lwork = -1 asks for the size, answered in work[0].
+    lwork = -1 asks for the size, answered in work[0]. LAPACK's info, as below.
     """
-    cdef char jobz = b'V', range_ = b'V', uplo = b'U'
-    cdef blas_int n_ = <blas_int> n, lda_ = <blas_int> lda, ldz_ = <blas_int> ldz
-    cdef blas_int lwork_ = <blas_int> lwork, liwork_ = <blas_int> liwork, zero = 0, found = 0, info = 0
+    cdef char uplo = b'U'
+    cdef blas_int n_ = <blas_int> n, lda_ = <blas_int> lda, lwork_ = <blas_int> lwork, info = 0
+    if floating is double:
+        lapack.dsytrd(&uplo, &n_, A, &lda_, d, e, tau, work, &lwork_, &info)
+    else:
+        lapack.ssytrd(&uplo, &n_, A, &lda_, d, e, tau, work, &lwork_, &info)
+    return <int> info
+
+
+cdef int ormtr_upper(Py_ssize_t n, Py_ssize_t k, const floating *A, Py_ssize_t lda, const floating *tau, floating *Z,
+                     Py_ssize_t ldz, floating *work, Py_ssize_t lwork) noexcept nogil:
+    """Z = QZ, Z is n x k, Q as sytrd_upper left it; lwork = -1 asks for the size"""
+    cdef char side = b'L', uplo = b'U', trans = b'N'
+    cdef blas_int n_ = <blas_int> n, k_ = <blas_int> k, lda_ = <blas_int> lda, ldz_ = <blas_int> ldz
+    cdef blas_int lwork_ = <blas_int> lwork, info = 0
+    if floating is double:
+        lapack.dormtr(&side, &uplo, &trans, &n_, &k_, <double *> A, &lda_, <double *> tau, Z, &ldz_, work, &lwork_,
+                      &info)
+    else:
+        lapack.sormtr(&side, &uplo, &trans, &n_, &k_, <float *> A, &lda_, <float *> tau, Z, &ldz_, work, &lwork_,
+                      &info)
+    return <int> info
+
+
+cdef int stemr_last(Py_ssize_t n, Py_ssize_t k, floating *d, floating *e, floating *w, floating *Z, Py_ssize_t ldz,
+                    floating *work, void *iwork) noexcept nogil:
+    """TZ = Z diag(w) for the k largest eigenvalues of a tridiagonal matrix, ascending; d and e, of length n, are lost.
+
+    work holds 18 n numbers, iwork 12 n integers. Only for a matrix that does not split: where it does, LAPACK reads
+    an index that nobody has written.
+    """
+    cdef char jobz = b'V', range_ = b'I'
+    cdef blas_int n_ = <blas_int> n, first = <blas_int> (n - k + 1), ldz_ = <blas_int> ldz, columns = <blas_int> k
+    cdef blas_int lwork = <blas_int> (18 * n), liwork = <blas_int> (10 * n), found = 0, info = 0
+    cdef bint relative = False
+    cdef blas_int *integers = <blas_int *> iwork
+    cdef floating unused = 0
+    if floating is double:
+        lapack.dstemr(&jobz, &range_, &n_, d, e, &unused, &unused, &first, &n_, &found, w, Z, &ldz_, &columns,
+                      integers, &relative, work, &lwork, integers + 2 * n, &liwork, &info)
+    else:
+        lapack.sstemr(&jobz, &range_, &n_, d, e, &unused, &unused, &first, &n_, &found, w, Z, &ldz_, &columns,
+                      integers, &relative, work, &lwork, integers + 2 * n, &liwork, &info)
+    return <int> info if info != 0 or found == k else -1
+
+
+cdef int stein_above(Py_ssize_t n, const floating *d, const floating *e, floating lower, floating upper,
+                     Py_ssize_t *n_found, floating *w, floating *Z, Py_ssize_t ldz, floating *work,
+                     void *iwork) noexcept nogil:
+    """TZ = Z diag(w) for the eigenvalues in (lower, upper] of any tridiagonal matrix, by bisection, block by block.
+
+    work holds 5 n numbers, iwork 6 n integers.
+    """
+    cdef char range_ = b'V', order = b'B'
+    cdef blas_int n_ = <blas_int> n, ldz_ = <blas_int> ldz, unused = 0, found = 0, n_blocks = 0, info = 0
+    cdef blas_int *block = <blas_int *> iwork
+    cdef blas_int *split = block + n
+    cdef blas_int *scratch = split + n
     cdef floating abstol = 0
     if floating is double:
-        lapack.dsyevr(&jobz, &range_, &uplo, &n_, A, &lda_, &lower, &upper, &zero, &zero, &abstol, &found,
-                      w, Z, &ldz_, <blas_int *> isuppz, work, &lwork_, <blas_int *> iwork, &liwork_, &info)
+        lapack.dstebz(&range_, &order, &n_, &lower, &upper, &unused, &unused, &abstol, <double *> d, <double *> e,
+                      &found, &n_blocks, w, block, split, work, scratch, &info)
     else:
-        lapack.ssyevr(&jobz, &range_, &uplo, &n_, A, &lda_, &lower, &upper, &zero, &zero, &abstol, &found,
-                      w, Z, &ldz_, <blas_int *> isuppz, work, &lwork_, <blas_int *> iwork, &liwork_, &info)
+        lapack.sstebz(&range_, &order, &n_, &lower, &upper, &unused, &unused, &abstol, <float *> d, <float *> e,
+                      &found, &n_blocks, w, block, split, work, scratch, &info)
     n_found[0] = found
+    if info != 0 or found == 0:
+        return <int> info
+    if floating is double:
+        lapack.dstein(&n_, <double *> d, <double *> e, &found, w, block, split, Z, &ldz_, work, scratch,
+                      scratch + n, &info)
+    else:
+        lapack.sstein(&n_, <float *> d, <float *> e, &found, w, block, split, Z, &ldz_, work, scratch,
+                      scratch + n, &info)
     return <int> info
 
 

@@ -9,14 +9,14 @@
    add_squares: s += squares of eight rows.
    multiply: out = s v, element by element, for four rows.
    scale: out = s v for one number s; returns the sum of squares of the next row, so that one row is fetched while
-   another is stored. */
+   another is stored. Its lanes are added pair by pair: short rows must not wait for one sum after the other. */
 #define JPLRDL_LOOPS(T, prefix)                                                                               \
     JPLRDL_WIDEST static int prefix##shrink(ptrdiff_t n, const T *v, T t, T *out) {                           \
-        T lane[8] = {0}, sum = 0;                                                                             \
+        T lane[16] = {0}, sum = 0;                                                                            \
         ptrdiff_t i = 0;                                                                                      \
-        for (; i + 8 <= n; i += 8) {                                                                          \
+        for (; i + 16 <= n; i += 16) {                                                                        \
             JPLRDL_INDEPENDENT                                                                                \
-            for (int j = 0; j < 8; j++) {                                                                     \
+            for (int j = 0; j < 16; j++) {                                                                    \
                 T x = v[i + j], above = x - t, below = x + t;                                                 \
                 out[i + j] = (above > 0 ? above : 0) + (below < 0 ? below : 0);                               \
                 lane[j] += x - x;                                                                             \
@@ -27,7 +27,7 @@
             out[i] = (above > 0 ? above : 0) + (below < 0 ? below : 0);                                       \
             sum += x - x;                                                                                     \
         }                                                                                                     \
-        for (int j = 0; j < 8; j++)                                                                           \
+        for (int j = 0; j < 16; j++)                                                                          \
             sum += lane[j];                                                                                   \
         return !(sum == 0);                                                                                   \
     }                                                                                                         \
@@ -48,7 +48,7 @@
         }                                                                                                     \
     }                                                                                                         \
     JPLRDL_WIDEST static T prefix##scale(ptrdiff_t n, T s, const T *v, T *out, const T *next) {               \
-        T lane[16] = {0}, sum = 0;                                                                            \
+        T lane[16] = {0}, rest = 0;                                                                           \
         ptrdiff_t i = 0;                                                                                      \
         for (; i + 16 <= n; i += 16) {                                                                        \
             JPLRDL_INDEPENDENT                                                                                \
@@ -58,12 +58,12 @@
             }                                                                                                 \
         }                                                                                                     \
         for (; i < n; i++) {                                                                                  \
-            sum += next[i] * next[i];                                                                         \
+            rest += next[i] * next[i];                                                                        \
             out[i] = s * v[i];                                                                                \
         }                                                                                                     \
-        for (int j = 0; j < 16; j++)                                                                          \
-            sum += lane[j];                                                                                   \
-        return sum;                                                                                           \
+        T even = ((lane[0] + lane[8]) + (lane[4] + lane[12])) + ((lane[2] + lane[10]) + (lane[6] + lane[14])); \
+        T odd = ((lane[1] + lane[9]) + (lane[5] + lane[13])) + ((lane[3] + lane[11]) + (lane[7] + lane[15])); \
+        return rest + (even + odd);                                                                           \
     }
 
 JPLRDL_LOOPS(double, d)

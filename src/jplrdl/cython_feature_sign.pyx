@@ -38,7 +38,21 @@ from libc.float cimport DBL_EPSILON, FLT_EPSILON
 from libc.math cimport INFINITY, fabs, isfinite, sqrt
 from libc.string cimport memcpy, memmove, memset
 
-from jplrdl._blas cimport NO_TRANS, TRANS, axpy, dot, gemv_add, trsv_upper
+from jplrdl._blas cimport dot
+
+cdef extern from "_columns.h":
+    void dadd_columns(Py_ssize_t n, Py_ssize_t count, const double *x, const double *A, Py_ssize_t lda,
+                      const int *which, double *y) noexcept nogil
+    void sadd_columns(Py_ssize_t n, Py_ssize_t count, const float *x, const float *A, Py_ssize_t lda,
+                      const int *which, float *y) noexcept nogil
+    void dforward(Py_ssize_t n, const double *R, Py_ssize_t ldr, const double *inverse, double *x) noexcept nogil
+    void sforward(Py_ssize_t n, const float *R, Py_ssize_t ldr, const float *inverse, float *x) noexcept nogil
+    void dbackward(Py_ssize_t n, const double *R, Py_ssize_t ldr, const double *inverse, double *x) noexcept nogil
+    void sbackward(Py_ssize_t n, const float *R, Py_ssize_t ldr, const float *inverse, float *x) noexcept nogil
+    double dlargest(Py_ssize_t n, const double *v) noexcept nogil
+    float slargest(Py_ssize_t n, const float *v) noexcept nogil
+    Py_ssize_t dcount_above(Py_ssize_t n, const double *v, double cut) noexcept nogil
+    Py_ssize_t scount_above(Py_ssize_t n, const float *v, float cut) noexcept nogil
 
 cdef enum:
     FIRST_LEADING_DIMENSION = 64    # room of the compact arrays at first; doubled when the working set outgrows it
@@ -78,6 +92,7 @@ cdef struct dSearch:
     double *full_grad               # g over all atoms
     double *panel                   # G, rows of the working set, columns of the support; leading dimension ld
     double *factor                  # R, upper triangular, leading dimension ld
+    double *inverse                 # 1 / R_ii
 
 cdef struct sSearch:
     Py_ssize_t n_atoms, gram_stride
@@ -97,6 +112,7 @@ cdef struct sSearch:
     float *full_grad
     float *panel
     float *factor
+    float *inverse
 
 ctypedef fused Search:
     dSearch
@@ -114,42 +130,55 @@ cdef void widen(Search *q) noexcept nogil:
     q.ld = wider
 
 
-cdef void join(Search *q, Py_ssize_t atom) noexcept nogil:
-    """Take an atom into the working set: its row of G, restricted to the support, becomes a row of the panel."""
-    cdef Py_ssize_t i, last = q.size
-    if last == q.ld:
+cdef void join(Search *q, Py_ssize_t count, const int *atoms) noexcept nogil:
+    """Take atoms into the working set: their rows of G, restricted to the support, become rows of the panel.
+
+    They are read from the columns of the support, which are the same by symmetry and still in cache.
+    """
+    cdef Py_ssize_t i, k
+    while q.size + count > q.ld:
         widen(q)
-    row = q.gram + atom * q.gram_stride
     for i in range(q.active):
-        q.panel[i * q.ld + last] = row[q.members[q.support[i]]]
-    q.grad[last] = q.full_grad[atom]
-    q.members[last] = <int> atom
-    q.place[atom] = INACTIVE
-    q.size = last + 1
+        row = q.gram + q.members[q.support[i]] * q.gram_stride
+        column = q.panel + i * q.ld + q.size
+        for k in range(count):
+            column[k] = row[atoms[k]]
+    for k in range(count):
+        q.grad[q.size + k] = q.full_grad[atoms[k]]
+        q.members[q.size + k] = atoms[k]
+        q.place[atoms[k]] = INACTIVE
+    q.size += count
 
 
-cdef void keep_largest(Py_ssize_t keep, Py_ssize_t count, int *found, const floating *g) noexcept nogil:
-    """Reorder found[:count] so that the `keep` largest |g| come first (Hoare's selection)."""
-    cdef Py_ssize_t low = 0, high = count - 1, i, j
-    cdef floating pivot
-    while low < high:
-        pivot = abs(g[found[(low + high) // 2]])
-        i, j = low, high
-        while i <= j:
-            while abs(g[found[i]]) > pivot:
-                i += 1
-            while abs(g[found[j]]) < pivot:
-                j -= 1
-            if i <= j:
-                found[i], found[j] = found[j], found[i]
-                i += 1
-                j -= 1
-        if keep <= j + 1:
-            high = j
-        elif keep > i:
-            low = i
+cdef Py_ssize_t keep_largest(Py_ssize_t most, Py_ssize_t count, int *found, const floating *g,
+                             floating *sizes) noexcept nogil:
+    """Reduce found[:count] to the largest |g|, at most `most` and at least half as many, unless too many are equal.
+
+    The cut is found by halving: counting is so much faster than ordering that nine passes pay. Returns the new count.
+    """
+    cdef Py_ssize_t i, _pass, kept = 0, above
+    cdef floating low = INFINITY, high = 0, cut
+    for i in range(count):
+        sizes[i] = abs(g[found[i]])
+        low = min(low, sizes[i])
+        high = max(high, sizes[i])
+    for _pass in range(9):
+        cut = (low + high) / 2
+        if floating is double:
+            above = dcount_above(count, sizes, cut)
         else:
-            return
+            above = scount_above(count, sizes, cut)
+        if above > most:
+            low = cut
+        else:
+            high = cut
+            if above >= most // 2:
+                break
+    for i in range(count):
+        if sizes[i] >= high and kept < most:
+            found[kept] = found[i]
+            kept += 1
+    return kept
 
 
 cdef Py_ssize_t join_violators(Search *q) noexcept nogil:
@@ -157,26 +186,27 @@ cdef Py_ssize_t join_violators(Search *q) noexcept nogil:
     cdef Py_ssize_t j, count = 0, most = 8 + q.active // 2
     cdef double limit = q.kappa + q.tol
     for j in range(q.n_atoms):
-        if fabs(q.full_grad[j]) > limit and q.place[j] == OUTSIDE:
-            q.found[count] = <int> j
-            count += 1
+        q.found[count] = <int> j
+        count += (fabs(q.full_grad[j]) > limit) & (q.place[j] == OUTSIDE)
     if count > most:
-        keep_largest(most, count, q.found, q.full_grad)
-        count = most
-    for j in range(count):
-        join(q, q.found[j])
+        count = keep_largest(most, count, q.found, q.full_grad, q.step)
+    join(q, count, q.found)
     return count
 
 
 cdef void full_gradient(Search *q) noexcept nogil:
     """g = Ga - b over all atoms, from scratch, and its part on the working set."""
-    cdef Py_ssize_t i, atom
+    cdef Py_ssize_t i
     for i in range(q.n_atoms):
         q.full_grad[i] = -q.cov[i]
     for i in range(q.active):
-        atom = q.members[q.support[i]]
-        axpy(q.n_atoms, q.code[i], q.gram + atom * q.gram_stride, q.full_grad)
-        q.full_grad[atom] += q.shift * q.code[i]
+        q.found[i] = q.members[q.support[i]]
+    if Search is dSearch:
+        dadd_columns(q.n_atoms, q.active, q.code, q.gram, q.gram_stride, q.found, q.full_grad)
+    else:
+        sadd_columns(q.n_atoms, q.active, q.code, q.gram, q.gram_stride, q.found, q.full_grad)
+    for i in range(q.active):
+        q.full_grad[q.found[i]] += q.shift * q.code[i]
     for i in range(q.size):
         q.grad[i] = q.full_grad[q.members[i]]
 
@@ -185,8 +215,10 @@ cdef double violation(Search *q) noexcept nogil:
     """How far the optimality conditions are from holding: max |g_j + kappa theta_j| on S, max(|g_j| - kappa) off it."""
     cdef Py_ssize_t i
     cdef double worst = 0, on_support = 0
-    for i in range(q.n_atoms):
-        worst = max(worst, fabs(q.full_grad[i]))
+    if Search is dSearch:
+        worst = dlargest(q.n_atoms, q.full_grad)
+    else:
+        worst = slargest(q.n_atoms, q.full_grad)
     worst -= q.kappa
     for i in range(q.active):
         on_support = max(on_support, fabs(q.grad[q.support[i]] + q.kappa * q.sign[i]))
@@ -204,16 +236,20 @@ cdef double append(Search *q, Py_ssize_t position) noexcept nogil:
     cdef Py_ssize_t i, s = q.active, atom = q.members[position]
     cdef double pivot
     row = q.gram + atom * q.gram_stride
+    entries = q.panel + s * q.ld
+    for i in range(q.size):
+        entries[i] = row[q.members[i]]
     column = q.factor + s * q.ld
     for i in range(s):
-        column[i] = row[q.members[q.support[i]]]
-    trsv_upper(TRANS, s, q.factor, q.ld, column)
-    pivot = row[atom] + q.shift - dot(s, column, column)
+        column[i] = entries[q.support[i]]
+    entries[position] += q.shift
+    if Search is dSearch:
+        dforward(s, q.factor, q.ld, q.inverse, column)
+    else:
+        sforward(s, q.factor, q.ld, q.inverse, column)
+    pivot = entries[position] - dot(s, column, column)
     column[s] = sqrt(max(pivot, 0.))
-    column = q.panel + s * q.ld
-    for i in range(q.size):
-        column[i] = row[q.members[i]]
-    column[position] += q.shift
+    q.inverse[s] = 1 / column[s]
     q.support[s] = <int> position
     return pivot
 
@@ -238,7 +274,7 @@ cdef void drop(Search *q, Py_ssize_t k) noexcept nogil:
     element. Column after column, so that memory is read in order.
     """
     cdef Py_ssize_t i, j, s = q.active
-    cdef double above, length
+    cdef double above, length, inverse
     cosine = q.step                         # free between two solves
     sine = q.full_grad                      # free while the working set is searched
     q.place[q.members[q.support[k]]] = INACTIVE
@@ -250,9 +286,11 @@ cdef void drop(Search *q, Py_ssize_t k) noexcept nogil:
             column[i] = cosine[i] * above + sine[i] * column[i + 1]
             column[i + 1] = cosine[i] * column[i + 1] - sine[i] * above
         length = sqrt(column[j - 1] * column[j - 1] + column[j] * column[j])
-        cosine[j - 1] = column[j - 1] / length
-        sine[j - 1] = column[j] / length
+        inverse = 1 / length
+        cosine[j - 1] = column[j - 1] * inverse
+        sine[j - 1] = column[j] * inverse
         column[j - 1] = length
+        q.inverse[j - 1] = inverse
         memcpy(q.panel + (j - 1) * q.ld, q.panel + j * q.ld, q.size * sizeof(column[0]))
         q.code[j - 1], q.sign[j - 1], q.support[j - 1] = q.code[j], q.sign[j], q.support[j]
     q.active = s - 1
@@ -266,10 +304,22 @@ cdef double solve_step(Search *q, Py_ssize_t first) noexcept nogil:
         q.step[i] = 0
     for i in range(first, q.active):
         q.step[i] = -(q.grad[q.support[i]] + q.kappa * q.sign[i])
-    trsv_upper(TRANS, q.active - first, q.factor + first * q.ld + first, q.ld, q.step + first)
+    block = q.factor + first * q.ld + first
+    if Search is dSearch:
+        dforward(q.active - first, block, q.ld, q.inverse + first, q.step + first)
+    else:
+        sforward(q.active - first, block, q.ld, q.inverse + first, q.step + first)
     curvature = dot(q.active - first, q.step + first, q.step + first)
-    trsv_upper(NO_TRANS, q.active, q.factor, q.ld, q.step)
+    solve_factor(q, q.active)
     return curvature
+
+
+cdef void solve_factor(Search *q, Py_ssize_t n) noexcept nogil:
+    """step = R^-1 step"""
+    if Search is dSearch:
+        dbackward(n, q.factor, q.ld, q.inverse, q.step)
+    else:
+        sbackward(n, q.factor, q.ld, q.inverse, q.step)
 
 
 cdef Walk walk(Search *q, Py_ssize_t moving, double slope, double curvature) noexcept nogil:
@@ -304,7 +354,10 @@ cdef Walk walk(Search *q, Py_ssize_t moving, double slope, double curvature) noe
     for i in range(moving):
         q.step[i] = t * q.step[i]
         q.code[i] += q.step[i]
-    gemv_add(q.size, moving, q.panel, q.ld, q.step, q.grad)
+    if Search is dSearch:
+        dadd_columns(q.size, moving, q.step, q.panel, q.ld, NULL, q.grad)
+    else:
+        sadd_columns(q.size, moving, q.step, q.panel, q.ld, NULL, q.grad)
     if stop >= 0:
         q.code[stop] = 0
     for i in range(q.active - 1, -1, -1):
@@ -324,7 +377,7 @@ cdef bint exchange(Search *q, double theta) noexcept nogil:
     cdef Py_ssize_t i, s = q.active, position = q.support[q.active]
     cdef double code = 0
     memcpy(q.step, q.factor + s * q.ld, s * sizeof(q.step[0]))
-    trsv_upper(NO_TRANS, s, q.factor, q.ld, q.step)
+    solve_factor(q, s)
     for i in range(s):
         q.step[i] = -theta * q.step[i]
     q.step[s] = theta
@@ -334,8 +387,8 @@ cdef bint exchange(Search *q, double theta) noexcept nogil:
         if not is_dependent(q, append(q, position)):
             take_in(q, code, theta)
             return True
-    q.step[0] = -code
-    gemv_add(q.size, 1, q.panel + q.active * q.ld, q.ld, q.step, q.grad)
+    for i in range(q.size):
+        q.grad[i] -= code * q.panel[q.active * q.ld + i]
     q.place[q.members[position]] = GIVEN_UP
     return False
 
@@ -354,12 +407,10 @@ cdef void activate_more(Search *q, double cut) noexcept nogil:
     """Let the members with the largest |g| > cut into the support, a few at a time, unless they depend on it."""
     cdef Py_ssize_t i, count = 0, most = 2 + q.active // 4
     for i in range(q.size):
-        if fabs(q.grad[i]) > cut and q.place[q.members[i]] == INACTIVE:
-            q.found[count] = <int> i
-            count += 1
+        q.found[count] = <int> i
+        count += (fabs(q.grad[i]) > cut) & (q.place[q.members[i]] == INACTIVE)
     if count > most:
-        keep_largest(most, count, q.found, q.grad)
-        count = most
+        count = keep_largest(most, count, q.found, q.grad, q.step)
     for i in range(count):
         if not is_dependent(q, append(q, q.found[i])):
             take_in(q, 0, -1 if q.grad[q.found[i]] > 0 else 1)
@@ -453,9 +504,11 @@ cdef int search(Search *q, Py_ssize_t max_iter, Py_ssize_t *n_iter, double *resi
 cdef void load(Search *q) noexcept nogil:
     """Take the non-zeros of the warm start as the support; those that depend on the others start from zero."""
     cdef Py_ssize_t j
+    cdef int atom
     for j in range(q.n_atoms):
         if q.result[j] != 0:
-            join(q, j)
+            atom = <int> j
+            join(q, 1, &atom)
             if not is_dependent(q, append(q, q.size - 1)):
                 take_in(q, q.result[j], 1 if q.result[j] > 0 else -1)
 
@@ -479,7 +532,8 @@ cdef void lay_out(Search *q) noexcept nogil:
     q.step = q.sign + n
     q.grad = q.step + n
     q.full_grad = q.grad + n
-    q.panel = q.full_grad + n
+    q.inverse = q.full_grad + n
+    q.panel = q.inverse + n
     q.factor = q.panel + n * n
     q.place = <int *> (q.factor + n * n)
     q.members = q.place + n
@@ -516,11 +570,11 @@ cdef int run(Search *q, double tol, Py_ssize_t max_iter, Py_ssize_t *n_iter, dou
 # ----------------------------------------------------------------------------------------------- the public C API
 
 cdef size_t dfeature_sign_worksize(Py_ssize_t n_atoms) noexcept nogil:
-    return (2 * <size_t> n_atoms + 5) * n_atoms * sizeof(double) + 4 * n_atoms * sizeof(int)
+    return (2 * <size_t> n_atoms + 6) * n_atoms * sizeof(double) + 4 * n_atoms * sizeof(int)
 
 
 cdef size_t sfeature_sign_worksize(Py_ssize_t n_atoms) noexcept nogil:
-    return (2 * <size_t> n_atoms + 5) * n_atoms * sizeof(float) + 4 * n_atoms * sizeof(int)
+    return (2 * <size_t> n_atoms + 6) * n_atoms * sizeof(float) + 4 * n_atoms * sizeof(int)
 
 
 cdef int dfeature_sign(

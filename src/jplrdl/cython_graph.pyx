@@ -137,7 +137,7 @@ cdef int assemble(Py_ssize_t n_samples, Py_ssize_t n_same, Py_ssize_t n_other, c
         for k in range(both):
             j = neighbors[i * both + k]
             if j >= 0:
-                weight = <floating> exp(-distances[i * both + k] / (2. * width * width))
+                weight = <floating> exp(-distances[i * both + k] / (2. * width) / width)    # whose square may underflow
                 if k >= n_same:
                     weight = -weight
                 indices[indptr[i]], data[indptr[i]] = <int> j, weight
@@ -170,8 +170,12 @@ cdef int ssigned_csr(
 cdef int laplacian_rows(Py_ssize_t n_samples, const int *indptr, const int *indices, const floating *data,
                         const floating *degree, const floating *scale,
                         int *out_indptr, int *out_indices, floating *out_data) noexcept nogil:
-    """L = S (diag(degree) - W) S, S = diag(scale); W has ordered rows, L has them too, and a full diagonal."""
-    cdef Py_ssize_t i, k, filled = 0
+    """L = S (diag(degree) - W) S, S = diag(scale); W has ordered rows, L has them too, and a full diagonal.
+
+    A weight is multiplied by one scale, then by the other, because their product may overflow; always by that of the
+    lower index first, so that L is as symmetric as W.
+    """
+    cdef Py_ssize_t i, j, k, filled = 0
     cdef bint met
     out_indptr[0] = 0
     for i in range(n_samples):
@@ -180,15 +184,16 @@ cdef int laplacian_rows(Py_ssize_t n_samples, const int *indptr, const int *indi
             if not met and indices[k] >= i:
                 met = True
                 out_indices[filled] = <int> i
-                out_data[filled] = scale[i] * scale[i] * (degree[i] - (data[k] if indices[k] == i else 0))
+                out_data[filled] = scale[i] * (degree[i] - (data[k] if indices[k] == i else 0)) * scale[i]
                 filled += 1
             if indices[k] != i:
                 out_indices[filled] = indices[k]
-                out_data[filled] = -scale[i] * scale[indices[k]] * data[k]
+                j = indices[k]
+                out_data[filled] = -scale[min(i, j)] * data[k] * scale[max(i, j)]
                 filled += 1
         if not met:
             out_indices[filled] = <int> i
-            out_data[filled] = scale[i] * scale[i] * degree[i]
+            out_data[filled] = scale[i] * degree[i] * scale[i]
             filled += 1
         out_indptr[i + 1] = <int> filled
     return 0

@@ -1,0 +1,130 @@
+/* Loops over the columns of small matrices, for feature-sign search, where a call of BLAS costs as much as its work. */
+
+#ifndef JPLRDL_COLUMNS_H
+#define JPLRDL_COLUMNS_H
+
+#include "_vectors.h"
+
+/* Four sums at once, as one vector where the compiler has such types. */
+#if defined(__GNUC__)
+#define JPLRDL_FOUR(T, name) \
+    typedef T name __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+#define JPLRDL_ADD_PRODUCTS(name, sums, a, x) sums += *(const name *)(a) * *(const name *)(x)
+#else
+#define JPLRDL_FOUR(T, name) typedef T name[4];
+#define JPLRDL_ADD_PRODUCTS(name, sums, a, x) \
+    for (int j_ = 0; j_ < 4; j_++)            \
+        sums[j_] += (a)[j_] * (x)[j_]
+#endif
+#define JPLRDL_TOTAL(sums) ((sums[0] + sums[2]) + (sums[1] + sums[3]))
+
+/* add_columns: y += Ax over the columns `which` of A, or over the first ones; four at a time.
+   forward: x = R^-T x for the upper triangular R with leading dimension ldr; inverse holds 1 / R_ii.
+   backward: x = R^-1 x.
+   largest: max |v_i|.
+   count_above: how many v_i > cut. */
+#define JPLRDL_COLUMNS(T, prefix)                                                                             \
+    JPLRDL_FOUR(T, prefix##four)                                                                              \
+    JPLRDL_WIDEST static void prefix##add_columns(ptrdiff_t n, ptrdiff_t count, const T *x, const T *A,       \
+                                                  ptrdiff_t lda, const int *which, T *y) {                    \
+        for (ptrdiff_t k = 0; k < count; k += 4) {                                                            \
+            T w[4] = {0};                                                                                     \
+            const T *column[4];                                                                               \
+            for (ptrdiff_t j = 0; j < 4; j++) {                                                               \
+                ptrdiff_t i = k + j < count ? k + j : k;                                                      \
+                w[j] = k + j < count ? x[i] : 0;                                                              \
+                column[j] = A + lda * (which ? which[i] : i);                                                 \
+            }                                                                                                 \
+            const T *a = column[0], *b = column[1], *c = column[2], *d = column[3];                           \
+            T p = w[0], q = w[1], r = w[2], s = w[3];                                                         \
+            JPLRDL_INDEPENDENT                                                                                \
+            for (ptrdiff_t i = 0; i < n; i++)                                                                 \
+                y[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i]);                                        \
+        }                                                                                                     \
+    }                                                                                                         \
+    JPLRDL_WIDEST static void prefix##forward(ptrdiff_t n, const T *R, ptrdiff_t ldr, const T *inverse,       \
+                                              T *x) {                                                         \
+        ptrdiff_t i = 0, k;                                                                                   \
+        for (; i + 4 <= n; i += 4) {                                                                          \
+            const T *r = R + i * ldr, *s = r + ldr, *t = s + ldr, *u = t + ldr;                               \
+            prefix##four a = {0}, b = {0}, c = {0}, d = {0};                                                  \
+            for (k = 0; k < i; k += 4) {                                                                      \
+                JPLRDL_ADD_PRODUCTS(prefix##four, a, r + k, x + k);                                           \
+                JPLRDL_ADD_PRODUCTS(prefix##four, b, s + k, x + k);                                           \
+                JPLRDL_ADD_PRODUCTS(prefix##four, c, t + k, x + k);                                           \
+                JPLRDL_ADD_PRODUCTS(prefix##four, d, u + k, x + k);                                           \
+            }                                                                                                 \
+            x[i] = (x[i] - JPLRDL_TOTAL(a)) * inverse[i];                                                     \
+            x[i + 1] = (x[i + 1] - JPLRDL_TOTAL(b) - s[i] * x[i]) * inverse[i + 1];                           \
+            x[i + 2] = (x[i + 2] - JPLRDL_TOTAL(c) - t[i] * x[i] - t[i + 1] * x[i + 1]) * inverse[i + 2];     \
+            x[i + 3] = (x[i + 3] - JPLRDL_TOTAL(d) - u[i] * x[i] - u[i + 1] * x[i + 1]                        \
+                        - u[i + 2] * x[i + 2]) * inverse[i + 3];                                              \
+        }                                                                                                     \
+        for (; i < n; i++) {                                                                                  \
+            const T *r = R + i * ldr;                                                                         \
+            prefix##four a = {0};                                                                             \
+            for (k = 0; k + 4 <= i; k += 4)                                                                   \
+                JPLRDL_ADD_PRODUCTS(prefix##four, a, r + k, x + k);                                           \
+            T rest = x[i] - JPLRDL_TOTAL(a);                                                                  \
+            for (; k < i; k++)                                                                                \
+                rest -= r[k] * x[k];                                                                          \
+            x[i] = rest * inverse[i];                                                                         \
+        }                                                                                                     \
+    }                                                                                                         \
+    JPLRDL_WIDEST static void prefix##backward(ptrdiff_t n, const T *R, ptrdiff_t ldr, const T *inverse,      \
+                                               T *x) {                                                        \
+        ptrdiff_t i = n, k;                                                                                   \
+        while (i % 4 != 0) {                                                                                  \
+            const T *r = R + --i * ldr;                                                                       \
+            T e = x[i] * inverse[i];                                                                          \
+            x[i] = e;                                                                                         \
+            JPLRDL_INDEPENDENT                                                                                \
+            for (k = 0; k < i; k++)                                                                           \
+                x[k] -= e * r[k];                                                                             \
+        }                                                                                                     \
+        while (i > 0) {                                                                                       \
+            i -= 4;                                                                                           \
+            const T *r = R + i * ldr, *s = r + ldr, *t = s + ldr, *u = t + ldr;                               \
+            T h = x[i + 3] * inverse[i + 3];                                                                  \
+            T g = (x[i + 2] - u[i + 2] * h) * inverse[i + 2];                                                 \
+            T f = (x[i + 1] - u[i + 1] * h - t[i + 1] * g) * inverse[i + 1];                                  \
+            T e = (x[i] - u[i] * h - t[i] * g - s[i] * f) * inverse[i];                                       \
+            x[i] = e, x[i + 1] = f, x[i + 2] = g, x[i + 3] = h;                                               \
+            JPLRDL_INDEPENDENT                                                                                \
+            for (k = 0; k < i; k++)                                                                           \
+                x[k] -= (r[k] * e + s[k] * f) + (t[k] * g + u[k] * h);                                        \
+        }                                                                                                     \
+    }                                                                                                         \
+    JPLRDL_WIDEST static T prefix##largest(ptrdiff_t n, const T *v) {                                         \
+        T lane[16] = {0}, worst = 0;                                                                          \
+        ptrdiff_t i = 0;                                                                                      \
+        for (; i + 16 <= n; i += 16)                                                                          \
+            for (int j = 0; j < 16; j++) {                                                                    \
+                T size = v[i + j] < 0 ? -v[i + j] : v[i + j];                                                 \
+                lane[j] = size > lane[j] ? size : lane[j];                                                    \
+            }                                                                                                 \
+        for (int j = 0; i + j < n; j++) {                                                                     \
+            T size = v[i + j] < 0 ? -v[i + j] : v[i + j];                                                     \
+            lane[j] = size > lane[j] ? size : lane[j];                                                        \
+        }                                                                                                     \
+        for (int j = 0; j < 16; j++)                                                                          \
+            worst = lane[j] > worst ? lane[j] : worst;                                                        \
+        return worst;                                                                                         \
+    }                                                                                                         \
+    JPLRDL_WIDEST static ptrdiff_t prefix##count_above(ptrdiff_t n, const T *v, T cut) {                      \
+        T lane[16] = {0}, count = 0;                                                                          \
+        ptrdiff_t i = 0;                                                                                      \
+        for (; i + 16 <= n; i += 16)                                                                          \
+            for (int j = 0; j < 16; j++)                                                                      \
+                lane[j] += v[i + j] > cut ? 1 : 0;                                                            \
+        for (int j = 0; i + j < n; j++)                                                                       \
+            lane[j] += v[i + j] > cut ? 1 : 0;                                                                \
+        for (int j = 0; j < 16; j++)                                                                          \
+            count += lane[j];                                                                                 \
+        return (ptrdiff_t) count;                                                                             \
+    }
+
+JPLRDL_COLUMNS(double, d)
+JPLRDL_COLUMNS(float, s)
+
+#endif

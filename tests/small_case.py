@@ -1,0 +1,33 @@
+"""Every kernel once, on small arrays, in both precisions: what `.ci/checked valgrind` watches."""
+
+import numpy as np
+
+import jplrdl
+from jplrdl.coding import coupled_codes
+from jplrdl.huber import huber_fit
+from jplrdl.occlusion import find_blocks, typical_steps
+
+
+def main():
+    rng = np.random.default_rng(0)
+    for dtype in (np.float64, np.float32):
+        X, D = rng.standard_normal((7, 9)).astype(dtype), rng.standard_normal((70, 9)).astype(dtype)
+        y = np.arange(7) % 2
+        codes = jplrdl.sparse_encode(X, D, 0.1)
+        W = jplrdl.signed_knn_graph(X, y, 2, 2, weights="heat")
+        coupled_codes(D @ D.T, X @ D.T, jplrdl.laplacian(W, signed=True), 0.1, 0.1, init=codes)
+        jplrdl.prox_l1(X, 0.5)
+        for axis in (0, 1):
+            jplrdl.prox_l21(X, 0.5, axis=axis)
+        for t in (1.0, 1e-6):
+            jplrdl.prox_nuclear(X, t)
+            jplrdl.prox_nuclear(X.T, t)
+        jplrdl.robust_pca(X, tol=1e-3)
+        huber_fit(X, np.linalg.qr(X.T)[0].T[:3].astype(dtype), 0.1, [0.1, 0.1, 0.1])
+        images = rng.random((3, 64)).astype(dtype)
+        find_blocks(images, (8, 8), typical_steps(images, (8, 8)))
+    print("every kernel was called")
+
+
+if __name__ == "__main__":
+    main()
