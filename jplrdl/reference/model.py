@@ -48,7 +48,7 @@ def fit(
     init_dictionary: str = "singular",
     learn_projection: bool = True,
     max_iter: int = 10,
-    tol: float = 1e-4,
+    tol: float = 0.0,
 ) -> Model:
     """Rounds of codes, dictionary and projection, until the objective changes by less than `tol` of itself"""
     w = Weights(lambda_sparse, lambda_graph, lambda_rank, lambda_incoherence, lambda_projection, lambda_energy)
@@ -80,7 +80,7 @@ def fit(
             P, curvature = projection_block(x, P, D, A, labels, atom_labels, Lp, w, curvature)
             record("projection")
         before, value = value, history["objective"][-1]
-        if iteration > 0 and abs(before - value) <= tol * abs(value):
+        if iteration > 0 and tol > 0 and abs(before - value) <= tol * abs(value):
             break
     A = codes_block(x @ P, D, A, labels, atom_labels, Lc, w)
     record("codes")

@@ -9,6 +9,7 @@ import ctypes
 import sys
 
 import atheris
+import atheris.core_with_libfuzzer as libfuzzer
 import consumer
 import numpy as np
 
@@ -17,7 +18,7 @@ N_COUNTERS = 1 << 14
 
 def register_counters(library):
     """Hand the kernels' counters to libFuzzer, with a table of places as long as they are."""
-    fuzzer = ctypes.CDLL(atheris.core_with_libfuzzer.__file__)
+    fuzzer = ctypes.CDLL(libfuzzer.__file__)
     counters = (ctypes.c_uint8 * N_COUNTERS).in_dll(ctypes.CDLL(library), "jplrdl_counters")
     begin = ctypes.addressof(counters)
     fuzzer.__sanitizer_cov_8bit_counters_init(ctypes.c_void_p(begin), ctypes.c_void_p(begin + N_COUNTERS))
