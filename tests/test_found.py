@@ -71,3 +71,12 @@ def test_a_span_had_more_dimensions_than_features_in_single_precision():
         basis = span_basis(X)
         assert basis.shape[1] <= min(X.shape)
         np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-4)
+
+
+@pytest.mark.parametrize(("dtype", "factors"), [(np.float64, [1e-100, 1.0, 1e100]), (np.float32, [1e-12, 1.0, 1e3])])
+def test_a_graded_matrix_became_nan_in_the_nuclear_map(dtype, factors):
+    for factor in factors:
+        V = np.array([[0.3125, 1.09375], [-5368709120.0, -64.0]]).astype(dtype) * dtype(factor)
+        shrunk, rank = jplrdl.prox_nuclear(V, 67108864.0 * factor)
+        assert rank == 1
+        np.testing.assert_allclose(shrunk / dtype(factor), [[0.3, 0], [-5301600256.0, -63.2]], rtol=1e-3, atol=2e3)

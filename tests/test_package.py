@@ -30,7 +30,8 @@ def test_import_does_not_load_scikit_learn_or_plotting():
 
 
 def test_import_costs_little_more_than_scipy_linalg():
-    timed = "import scipy.linalg, time; t = time.perf_counter(); import jplrdl; print(time.perf_counter() - t)"
+    # The processor's time: that of the clock is also the time of whatever else the machine does.
+    timed = "import scipy.linalg, time; t = time.process_time(); import jplrdl; print(time.process_time() - t)"
     assert min(float(run(timed)) for _ in range(5)) <= 0.05
 
 

@@ -23,7 +23,7 @@ single precision, the Gram matrix is not even asked.
 
 from cython cimport floating
 from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN, FLT_EPSILON, FLT_MAX, FLT_MIN
-from libc.math cimport INFINITY, NAN, fabs, isfinite, isnan, sqrt
+from libc.math cimport INFINITY, NAN, fabs, frexp, isfinite, isnan, ldexp, sqrt
 from libc.string cimport memcpy, memset
 
 from jplrdl._blas cimport (
@@ -283,7 +283,8 @@ cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v,
     cdef floating *T = Z + small * small
     cdef floating *w = T + small * large
     cdef floating one = 1, zero = 0
-    cdef double size, h, limit, threshold_limit
+    cdef double size, unit, h, limit, threshold_limit
+    cdef int exponent
     if floating is double:
         limit, threshold_limit = DBL_MAX, THRESHOLD_LIMIT
     else:
@@ -298,8 +299,16 @@ cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v,
         memset(out, 0, n_rows * n_columns * sizeof(floating))
         memset(singular, 0, small * sizeof(floating))
         return True
-    if not eigenvectors_above(small, K, (<double> t) * t, 2 * size, &k, w, Z, w + 6 * small, lwork, iwork):
+    # LAPACK's drivers scale a matrix to a safe size, but not the parts of them that are called here.
+    frexp(size, &exponent)
+    unit = ldexp(1, -exponent)
+    for j in range(small):
+        for i in range(j + 1):
+            K[j * small + i] *= <floating> unit
+    if not eigenvectors_above(small, K, t * unit * t, 2 * size * unit, &k, w, Z, w + 6 * small, lwork, iwork):
         return False
+    for i in range(k):
+        w[i] = <floating> (w[i] / unit)
     if k > 0 and w[0] < KEPT_LIMIT * size:
         return False
     for i in range(k):
