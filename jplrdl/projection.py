@@ -23,7 +23,8 @@ def span_basis(X: ArrayLike) -> FloatArray:
 
     Eigenvectors of X'X, or, with more features than samples, through those of XX', so that memory stays at copies of
     X, however many features there are; a Cholesky factor of what squaring has left of orthonormality makes up for it.
-    Directions below sqrt(eps) of the largest do not count.
+    In double precision whatever X is: in single precision squaring would lose directions below a hundredth of the
+    largest. What counts is above n eps of the largest in single, and above sqrt(n eps) in double precision.
 
     Examples
     --------
@@ -32,18 +33,20 @@ def span_basis(X: ArrayLike) -> FloatArray:
     >>> span_basis([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]).shape
     (3, 2)
     """
-    x = as_float_array(X, "X", ndim=2)
+    given = as_float_array(X, "X", ndim=2)
+    x = given.astype(np.float64, copy=False)
     wide = x.shape[0] < x.shape[1]
     values, vectors = eigh(x @ x.T if wide else x.T @ x)
-    kept = values > max(values[-1], 0) * len(x) * np.finfo(x.dtype).eps
+    least = max(len(x) * np.finfo(np.float64).eps, (len(x) * np.finfo(given.dtype).eps) ** 2)
+    kept = values > max(values[-1], 0) * least
     vectors = np.ascontiguousarray(vectors[:, kept][:, ::-1])
     if not wide:
-        return vectors
+        return vectors.astype(given.dtype, copy=False)
     basis = x.T @ (vectors / np.sqrt(values[kept][::-1]))
     if not kept.any():
-        return basis
+        return basis.astype(given.dtype, copy=False)
     factor = cholesky(basis.T @ basis)
-    return np.ascontiguousarray(solve_triangular(factor, basis.T, trans="T", overwrite_b=True).T)
+    return np.ascontiguousarray(solve_triangular(factor, basis.T, trans="T", overwrite_b=True).T, dtype=given.dtype)
 
 
 def initial_projection(
@@ -88,10 +91,10 @@ def first_directions(
     if method == "pca":
         directions = svd(X, full_matrices=False)[2][:n_components].T
     elif method == "lpp":
-        directions = _locality_preserving(X, graph, n_components)
+        directions = _locality_preserving(X.astype(np.float64, copy=False), graph, n_components)
     else:
         raise ValueError(f"method must be 'lpp' or 'pca', got {method!r}")
-    return _signed(directions)
+    return _signed(directions.astype(X.dtype, copy=False))
 
 
 def _signed(P: FloatArray) -> FloatArray:

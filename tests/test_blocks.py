@@ -42,6 +42,15 @@ def test_span_is_orthonormal_and_loses_nothing(rng, dtype, shape):
     np.testing.assert_allclose(X @ U @ U.T, X, atol=1e3 * np.finfo(dtype).eps * np.abs(X).max())
 
 
+@pytest.mark.parametrize("shape", [(60, 200), (200, 60)])
+def test_span_in_single_precision_keeps_weak_directions(rng, shape):
+    U, V = (np.linalg.qr(rng.standard_normal((n, 60)))[0] for n in shape)
+    X = ((U * np.geomspace(1, 1e-4, 60)) @ V.T).astype(np.float32)
+    basis = span_basis(X)
+    assert basis.shape == (shape[1], 60)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(60), atol=1e-5)
+
+
 def test_span_of_many_features_needs_no_square_matrix(rng):
     # A matrix of 200,000 x 200,000 numbers would not fit anywhere.
     assert span_basis(rng.standard_normal((5, 200_000)).astype(np.float32)).shape == (200_000, 5)
