@@ -149,7 +149,7 @@ def draw(columns: dict[str, dict[str, float]], path: str) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(8, 0.8 + 0.6 * len(columns)), layout="constrained")
+    figure, axes = plt.subplots(figsize=(8, 1.2 + 0.6 * len(columns)), layout="constrained")
     colours = plt.get_cmap("tab10").colors
     for row, column in enumerate(columns.values()):
         left = 0.0
@@ -159,7 +159,7 @@ def draw(columns: dict[str, dict[str, float]], path: str) -> None:
     axes.set_yticks(range(len(columns)), columns)
     axes.invert_yaxis()
     axes.set_xlabel(f"products of two {SIDE} x {SIDE} matrices, {ROUNDS} rounds, one thread")
-    axes.legend(ncols=3, fontsize="small", frameon=False, loc="lower right")
+    figure.legend(ncols=5, fontsize="small", frameon=False, loc="outside upper center")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=110)
 
