@@ -44,7 +44,7 @@ def class_grams(gram: FloatArray, atom_labels: Labels) -> Any:
     """blockdiag(D_j D_j'), a sparse array."""
     from scipy.sparse import block_diag, csr_array
 
-    return csr_array(block_diag([gram[own, own] for own in class_slices(atom_labels)], format="csr"))
+    return block_diag([csr_array(gram[own, own]) for own in class_slices(atom_labels)], format="csr")
 
 
 def coding_gram(gram: FloatArray, atom_labels: Labels) -> FloatArray:
