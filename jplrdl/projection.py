@@ -5,6 +5,8 @@ Samples are rows: Y = XP is the projected data, P'P = I.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +18,7 @@ from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 _RIDGE = 1e-3
 _WELL_CONDITIONED = 100
+_FEATURES = 8192
 
 
 def span_basis(X: ArrayLike) -> FloatArray:
@@ -33,20 +36,32 @@ def span_basis(X: ArrayLike) -> FloatArray:
     >>> span_basis([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]).shape
     (3, 2)
     """
-    given = as_float_array(X, "X", ndim=2)
-    x = given.astype(np.float64, copy=False)
-    wide = x.shape[0] < x.shape[1]
-    values, vectors = eigh(x @ x.T if wide else x.T @ x)
-    least = max(len(x) * np.finfo(np.float64).eps, (len(x) * np.finfo(given.dtype).eps) ** 2)
+    x = as_float_array(X, "X", ndim=2)
+    n, m = x.shape
+    # Some features at a time, so that double precision never needs a copy of X.
+    parts = [slice(start, start + _FEATURES) for start in range(0, m, _FEATURES)] if n < m else [slice(None)]
+
+    def double(a: FloatArray) -> FloatArray:
+        return a.astype(np.float64, copy=False)
+
+    def gram(blocks: Iterator[FloatArray]) -> FloatArray:
+        return reduce(np.add, (block.T @ block for block in blocks))
+
+    values, vectors = eigh(gram(double(x[:, part].T if n < m else x) for part in parts))
+    least = max(n * np.finfo(np.float64).eps, (n * np.finfo(x.dtype).eps) ** 2)
     kept = values > max(values[-1], 0) * least
     vectors = np.ascontiguousarray(vectors[:, kept][:, ::-1])
-    if not wide:
-        return vectors.astype(given.dtype, copy=False)
-    basis = x.T @ (vectors / np.sqrt(values[kept][::-1]))
+    if n >= m:
+        return vectors.astype(x.dtype, copy=False)
+    basis = np.empty((m, vectors.shape[1]), dtype=x.dtype)
     if not kept.any():
-        return basis.astype(given.dtype, copy=False)
-    factor = cholesky(basis.T @ basis)
-    return np.ascontiguousarray(solve_triangular(factor, basis.T, trans="T", overwrite_b=True).T, dtype=given.dtype)
+        return basis
+    for part in parts:
+        basis[part] = double(x[:, part].T) @ (vectors / np.sqrt(values[kept][::-1]))
+    factor = cholesky(gram(double(basis[part]) for part in parts))
+    for part in parts:
+        basis[part] = solve_triangular(factor, double(basis[part]).T, trans="T").T
+    return basis
 
 
 def initial_projection(
