@@ -42,9 +42,14 @@ def class_slices(atom_labels: Labels) -> list[slice]:
 
 def class_grams(gram: FloatArray, atom_labels: Labels) -> Any:
     """blockdiag(D_j D_j'), a sparse array."""
-    from scipy.sparse import block_diag, csr_array
+    from scipy.sparse import csr_array
 
-    return block_diag([csr_array(gram[own, own]) for own in class_slices(atom_labels)], format="csr")
+    classes = class_slices(atom_labels)
+    sizes = [own.stop - own.start for own in classes]
+    data = np.concatenate([gram[own, own].ravel() for own in classes])
+    columns = np.concatenate([np.tile(np.arange(own.start, own.stop), own.stop - own.start) for own in classes])
+    ends = np.cumsum(np.repeat(sizes, sizes))
+    return csr_array((data, columns, np.concatenate([[0], ends])), shape=gram.shape)
 
 
 def coding_gram(gram: FloatArray, atom_labels: Labels) -> FloatArray:
