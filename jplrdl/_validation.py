@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -111,6 +112,17 @@ def as_mask(value: Any, shape: tuple[int, ...], name: str = "mask") -> NDArray[n
     if mask.shape != shape:
         raise ValueError(f"{name} must have the shape of X, {shape}, got {mask.shape}")
     return mask
+
+
+def as_image_shape(value: Any, n_features: int) -> tuple[int, int]:
+    """Height and width of images of `n_features` pixels."""
+    sides = tuple(value)
+    if len(sides) != 2 or not all(isinstance(side, Integral) for side in sides) or math.prod(sides) != n_features:
+        raise ValueError(
+            f"image_shape must be (height, width) with height * width = {n_features}, the number of features, "
+            f"got {value!r}"
+        )
+    return int(sides[0]), int(sides[1])
 
 
 def as_gram(value: Any, name: str = "gram") -> FloatArray:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._parallel import run_chunks
 from ._transaction import all_or_nothing
-from ._validation import FloatArray
+from ._validation import FloatArray, as_image_shape
 from .huber import huber_fit
 from .occlusion import Steps, find_blocks, typical_steps
 from .persistence import Field, Saved, require
@@ -270,12 +270,7 @@ class LowRankCleaner(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         """The mask less the pixels of blocks."""
         if self.image_shape is None:
             return mask
-        shape = tuple(self.image_shape)
-        if len(shape) != 2 or not all(isinstance(side, Integral) for side in shape) or math.prod(shape) != X.shape[1]:
-            raise ValueError(
-                f"image_shape must be (height, width) with height * width = {X.shape[1]}, the number of features, "
-                f"got {self.image_shape!r}"
-            )
+        shape = as_image_shape(self.image_shape, X.shape[1])
         if reset:
             self._steps_between_rows, self._steps_between_columns = typical_steps(X, shape, mask)
         typical = Steps(self._steps_between_rows, self._steps_between_columns)

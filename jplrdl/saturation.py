@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._validation import as_float_array
+from ._validation import as_float_array, as_image_shape
 
 # A value counts from this share of the pixels on; and it is scattered below this correlation between neighbours.
 LEAST_SHARE, LARGEST_CORRELATION = 0.02, 0.2
@@ -39,12 +39,7 @@ def scattered_value(X: ArrayLike, image_shape: tuple[int, int]) -> float | None:
     255.0
     """
     x = as_float_array(X, "X", ndim=2)
-    height, width = image_shape
-    if height * width != x.shape[1]:
-        raise ValueError(
-            f"image_shape must be (height, width) with height * width = {x.shape[1]}, the number of features, "
-            f"got {image_shape!r}"
-        )
+    height, width = as_image_shape(image_shape, x.shape[1])
     values, counts = np.unique(x, return_counts=True)
     frequent = values[counts >= LEAST_SHARE * x.size]
     correlations = {float(value): _correlation(x.reshape(-1, height, width) == value) for value in frequent}

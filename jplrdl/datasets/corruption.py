@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._validation import FloatArray, as_float_array
+from .._validation import FloatArray, as_float_array, as_image_shape
 
 Seed = int | list[int] | np.random.Generator | None
 # Of the longer side of a block to the shorter, where the image leaves room.
@@ -117,12 +117,7 @@ def cover_blocks(
     array([20., 20., 20.])
     """
     images = as_float_array(X, "X", ndim=2).copy()
-    height, width = image_shape
-    if height * width != images.shape[1]:
-        raise ValueError(
-            f"image_shape must be (height, width) with height * width = {images.shape[1]}, the pixels of an image, "
-            f"got {image_shape!r}"
-        )
+    height, width = as_image_shape(image_shape, images.shape[1])
     tall, wide = block_shape(share, image_shape)
     if tall * wide == 0:
         return images

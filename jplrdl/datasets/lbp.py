@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._validation import FloatArray, as_count, as_float_array
+from .._validation import FloatArray, as_count, as_float_array, as_image_shape
 
 _N_POINTS = 8
 
@@ -37,9 +37,7 @@ def lbp_histograms(X: ArrayLike, image_shape: tuple[int, int], cell: int = 8, *,
     (2, 531)
     """
     images = as_float_array(X, "X", ndim=2)
-    height, width = image_shape
-    if height * width != images.shape[1]:
-        raise ValueError(f"image_shape must make {images.shape[1]} pixels, got {image_shape!r}")
+    height, width = as_image_shape(image_shape, images.shape[1])
     bins = _uniform_bins()
     patterns = bins[_patterns(images.reshape(-1, height, width), radius)]
     side, n_bins = as_count(cell, "cell", least=2), int(bins.max()) + 1
