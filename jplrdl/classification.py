@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
+from scipy.linalg import LinAlgError, eigh, solve
 
 from ._validation import FloatArray
 
@@ -53,8 +53,21 @@ def ridge_encode(Y: FloatArray, D: FloatArray, ridge: float, *, gram: FloatArray
     >>> ridge_encode(np.array([[1.0, 0.5]]), np.eye(2), 1.0, gram=np.eye(2))
     array([[0.5 , 0.25]])
     """
+    cov = Y @ D.T
     regular = gram + gram.dtype.type(ridge) * np.eye(len(gram), dtype=gram.dtype)
-    return np.ascontiguousarray(solve(regular, D @ Y.T, assume_a="pos", check_finite=False).T)
+    try:
+        return np.ascontiguousarray(solve(regular, cov.T, assume_a="pos", check_finite=False).T)
+    except LinAlgError:
+        # The ridge is below the rounding errors of the Gram matrix, which may have made it indefinite.
+        return spectral_codes(cov, *eigh(gram), ridge)
+
+
+def spectral_codes(cov: FloatArray, values: FloatArray, vectors: FloatArray, ridge: float) -> FloatArray:
+    """The codes of ridge_encode from the spectrum of DD', ascending, and cov = YD', for one ridge after the other."""
+    # Below this an eigenvalue, and the part of cov along its vector, is a rounding error.
+    kept = values > len(values) * np.finfo(values.dtype).eps * values[-1]
+    vectors = vectors[:, kept]
+    return (cov @ vectors / (values[kept] + values.dtype.type(ridge))) @ vectors.T
 
 
 def class_residuals(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from ._parallel import run_chunks
 from ._validation import FloatArray
 from .graphs import laplacian, shifted_laplacian, signed_knn_graph
 from .projection import first_directions, span_basis
-from .robust_pca import decompose
+from .robust_pca import RobustPCAResult, decompose
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,21 @@ def low_rank_parts(X: FloatArray, labels: NDArray[Any], *, n_jobs: int | None = 
     """The low-rank part of each class's samples (eq3), class by class, in threads; a single sample stays as it is."""
     found = X.copy()
     classes = np.flatnonzero(np.bincount(labels) > 1)
+    results: dict[int, RobustPCAResult] = {}
 
     def separate(chunk: slice) -> None:
         for label in classes[chunk]:
-            # Converged or not: a part that is not quite feasible is as good a place to look for neighbours.
-            found[labels == label] = decompose(X[labels == label]).low_rank
+            results[label] = decompose(X[labels == label])
+            found[labels == label] = results[label].low_rank
 
     run_chunks(separate, len(classes), 1, n_jobs)
+    failed = [result.feasibility for result in results.values() if not result.converged]
+    if failed:
+        warnings.warn(
+            f"Robust PCA of {len(failed)} of {len(classes)} classes stopped at a feasibility of up to "
+            f"{max(failed):.3g}, above its tolerance; neighbours are searched in what it found. "
+            "low_rank_graph=False searches them in the samples.",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
     return found

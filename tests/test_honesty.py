@@ -1,5 +1,7 @@
 """Numerical honesty: what must not matter does not, and what was reached is told."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from strategies import seeds
 
 import jplrdl
-from jplrdl import JPLRDLClassifier, LowRankCleaner, reference
+from jplrdl import JPLRDLClassifier, LowRankCleaner, problem, reference
+from jplrdl.classification import ridge_encode
 from jplrdl.dictionary import update_atoms
 from jplrdl.low_rank_dictionary import low_rank_atoms
 
@@ -201,10 +204,17 @@ def test_a_gram_matrix_of_any_condition_gives_the_optimum_or_says_that_it_does_n
             assert status == 0 or condition >= 1e10
 
 
+@pytest.mark.parametrize("ridge", [1e-3, 1e-9, 1e-30])
+def test_a_ridge_below_all_rounding_errors_still_gives_codes(rng, ridge):
+    D, Y = rng.standard_normal((30, 8)).astype(np.float32), rng.standard_normal((5, 8)).astype(np.float32)
+    codes = ridge_encode(Y, D, ridge, gram=D @ D.T)
+    np.testing.assert_allclose(codes @ D, Y, atol=2e-3)
+
+
 # ------------------------------------------------------------------------------------------- what was reached is told
 
 
-def test_everything_iterative_tells_when_it_stops_early(rng, digits):
+def test_everything_iterative_tells_when_it_stops_early(rng, digits, monkeypatch):
     X, y, new = digits
     with pytest.warns(ConvergenceWarning, match=r"largest residual .* max_iter, raise it"):
         jplrdl.sparse_encode(rng.standard_normal((3, 20)), rng.standard_normal((30, 20)), 0.1, max_iter=1)
@@ -217,6 +227,12 @@ def test_everything_iterative_tells_when_it_stops_early(rng, digits):
     with pytest.warns(ConvergenceWarning, match=r"stopped after max_iter = 1 rounds, .* raise max_iter or tol"):
         assert not JPLRDLClassifier(12, max_iter=1, tol=1e-9).fit(X, y).converged_
     assert JPLRDLClassifier(12, max_iter=50, tol=1e-2).fit(X, y).converged_
+    with monkeypatch.context() as patch:
+        # It needs some thirty iterations; the limit of a fit's own robust PCA is 500 and no parameter.
+        patch.setattr(problem, "decompose", partial(problem.decompose, max_iter=2))
+        with pytest.warns(ConvergenceWarning, match=r"5 of 5 classes stopped at .* low_rank_graph=False") as told:
+            JPLRDLClassifier(12, max_iter=1).fit(X, y)
+        assert told[0].filename == __file__
     found = low_rank_atoms(X[:9], X[:4], np.ones((9, 4)), X[9:12], 0 * X[:9], max_iter=2)
     assert not found.converged
     assert found.violations.shape == (2, 3)

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import FloatArray
-from ..classification import class_residuals, unit_rows
+from ..classification import class_residuals, spectral_codes, unit_rows
 
 
 class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
@@ -58,8 +58,7 @@ class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         if not self.ridge > 0:
             raise ValueError(f"ridge must be > 0, got {self.ridge!r}")
-        spectral = (unit_rows(X) @ self.dictionary_.T) @ self._vectors
-        return (spectral / (np.maximum(self._values, 0) + self.ridge)) @ self._vectors.T
+        return spectral_codes(unit_rows(X) @ self.dictionary_.T, self._values, self._vectors, self.ridge)
 
     def predict(self, X: Any) -> Any:
         """The class with the smallest residual over the energy of its code."""
