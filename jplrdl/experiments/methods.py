@@ -66,8 +66,9 @@ class RememberingClassifier(JPLRDLClassifier):
 
 # The decision rule comes last and so changes first: codes are remembered.
 _CODES: Grid = {
-    "code_penalty": (0.001, 0.01, 0.03), "code_ridge": (0.0003, 0.003, 0.03, 0.1), "residual": ("normalized", "paper"),
+    "code_penalty": (0.0, 0.001, 0.01), "code_ridge": (0.0001, 0.001, 0.01), "residual": ("normalized", "paper"),
 }  # fmt: skip
+_ATOMS: Grid = {"init_dictionary": ("singular", "samples")}
 METHODS: dict[str, Method] = {
     "1-NN": Method(lambda: make_pipeline(Normalizer(), KNeighborsClassifier(1))),
     "linear SVM": Method(
@@ -76,16 +77,11 @@ METHODS: dict[str, Method] = {
     ),
     "SRC": Method(SparseRepresentationClassifier, predict_grid={"penalty": (0.003, 0.01, 0.03)}),
     "CRC": Method(
-        CollaborativeRepresentationClassifier, predict_grid={"ridge": (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)}
+        CollaborativeRepresentationClassifier,
+        predict_grid={"ridge": (0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)},
     ),
-    "start": Method(lambda: RememberingClassifier(max_iter=0), predict_grid=_CODES, ours=True),
-    "exact": Method(RememberingClassifier, {"lambda_sparse": (0.01, 0.08, 0.2)}, _CODES, ours=True),
-    "exact, samples": Method(
-        lambda: RememberingClassifier(init_dictionary="samples"),
-        {"lambda_sparse": (0.002, 0.01, 0.08)},
-        {**_CODES, "code_penalty": (0.0, 0.001, 0.01)},
-        ours=True,
-    ),
+    "start": Method(lambda: RememberingClassifier(max_iter=0), _ATOMS, _CODES, ours=True),
+    "exact": Method(RememberingClassifier, {**_ATOMS, "lambda_sparse": (0.01, 0.08)}, _CODES, ours=True),
     "paper": Method(lambda: RememberingClassifier(solver="paper"), predict_grid=_CODES, ours=True),
 }
 
@@ -102,7 +98,8 @@ def cleaners(cleaning: str, X: FloatArray, shape: tuple[int, ...]) -> list[Param
         return [{} if found is None else {"missing_values": found}]
     if cleaning != "cleaner":
         raise ValueError(f"cleaning must be one of {', '.join(map(repr, CLEANINGS))}, got {cleaning!r}")
-    return [{}, {"eta": 0.8 * default_eta(X.shape)}, *([{"image_shape": tuple(shape)}] if len(shape) == 2 else [])]
+    etas: list[Parameters] = [{"eta": factor * default_eta(X.shape)} for factor in (0.8, 1.25)]
+    return [{}, *etas, *([{"image_shape": tuple(shape)}] if len(shape) == 2 else [])]
 
 
 def make_cleaner(parameters: Parameters) -> LowRankCleaner:
