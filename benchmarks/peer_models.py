@@ -33,6 +33,7 @@ FITS = {
 }
 LARGE = 1_000_000  # elements, from which on a hundred full decompositions take minutes
 SLACK = 1e-6  # of the objective, by which a peer's gap may exceed ours
+LESS_RIGHT = 0.05  # share of the new samples, by which a peer's predictions may be less right than ours
 
 
 def robust_pca_jobs(machine: Machine) -> Iterator[Job]:
@@ -140,7 +141,7 @@ def fit_jobs(machine: Machine) -> Iterator[Job]:
             f"whole predict, {title}, {n_test} new samples",
             [Program("jplrdl", "JPLRDLClassifier.predict", lambda ours=ours, Y=Y: lambda: ours.predict(Y)),
              *_representations(X, y, Y, machine)],
-            lambda labels, z=z: _judge_labels(labels, z), 1.0,
+            lambda labels, z=z: _judge_labels(labels, z), _judge_labels(ours.predict(Y), z)[0] + LESS_RIGHT,
             machine.flop["float64"] * 2 * n_test * dimensions * (n_features + len(X)), "products", faster=1.0,
             seconds=4,
         )  # fmt: skip

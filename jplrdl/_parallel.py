@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from numbers import Integral
 from types import TracebackType
 from typing import Any
@@ -53,11 +55,34 @@ def _free_control() -> None:
 held_blas = _HeldBLAS()
 
 
+class _Helpers:
+    """Threads that wait for work: starting one anew would take as long as a product of small matrices."""
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._pool = None  # a forked process has none of its parent's threads
+
+    def start(self, function: Callable[[], None], n_threads: int) -> list[Future[None]]:
+        """Call function in `n_threads` threads, or fewer if others have them."""
+        pool = self._pool
+        if pool is None:
+            pool = self._pool = ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="jplrdl")
+        return [pool.submit(function) for _ in range(n_threads)]
+
+
+_MOST_HELPERS = 256
+_helpers = _Helpers()
+
+
 def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_jobs: int | None) -> None:
-    """Call function(slice) for consecutive chunks of rows, in `n_jobs` threads.
+    """Call function(slice) for consecutive chunks of rows, in `n_jobs` threads, of which this is one.
 
     The chunks do not depend on n_jobs, and BLAS has one thread inside each: results are bit-identical for every
-    n_jobs. An exception, Ctrl-C too, cancels the chunks that have not begun and waits for those that have.
+    n_jobs. An exception, Ctrl-C too, drops the chunks that have not begun and waits for those that have.
     """
     from joblib import effective_n_jobs
 
@@ -65,16 +90,26 @@ def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_job
         raise TypeError(f"n_jobs must be an integer or None, got {n_jobs!r}")
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; 1 is one thread, -1 all processors")
-    chunks = [slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk)]
-    n_threads = min(effective_n_jobs(n_jobs), len(chunks))
-    with held_blas:
-        if n_threads == 1:
-            for rows in chunks:
-                function(rows)
-            return
-        pool = ThreadPoolExecutor(n_threads)
+    left = deque(slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk))
+
+    def work() -> None:
         try:
-            for future in [pool.submit(function, rows) for rows in chunks]:
-                future.result()
+            while left:
+                try:
+                    rows = left.popleft()
+                except IndexError:  # another thread was faster
+                    return
+                function(rows)
+        except BaseException:
+            left.clear()
+            raise
+
+    with held_blas:
+        helping = _helpers.start(work, min(effective_n_jobs(n_jobs), len(left)) - 1)
+        try:
+            work()
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            begun = [future for future in helping if not future.cancel()]
+            wait(begun)
+        for future in begun:
+            future.result()

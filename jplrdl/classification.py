@@ -59,7 +59,8 @@ def ridge_encode(Y: FloatArray, D: FloatArray, ridge: float, *, gram: FloatArray
         return np.ascontiguousarray(solve(regular, cov.T, assume_a="pos", check_finite=False).T)
     except LinAlgError:
         # The ridge is below the rounding errors of the Gram matrix, which may have made it indefinite.
-        return spectral_codes(cov, *eigh(gram), ridge)
+        values, vectors = eigh(gram)
+        return spectral_codes(cov, values, vectors, ridge)
 
 
 def spectral_codes(cov: FloatArray, values: FloatArray, vectors: FloatArray, ridge: float) -> FloatArray:

@@ -15,11 +15,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._parallel import run_chunks
+from ._algebra import product
+from ._parallel import held_blas, run_chunks
 from ._transaction import all_or_nothing
 from ._validation import FloatArray, as_gram
 from .classification import class_residuals, ridge_encode, unit_rows
-from .coding import CodingInfo, gram_matrix, sparse_encode, warn_unless_converged
+from .coding import CodingInfo, sparse_encode, warn_unless_converged
 from .exact import ExactSolver
 from .objective import Weights
 from .paper import PaperSolver
@@ -84,7 +85,8 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     residual : "paper" or "normalized"
         The residual of each class as it is, or set against the energy of its part of the code.
     n_jobs : int, optional
-        Threads for robust PCA and for coding new samples, as in scikit-learn.
+        Threads of a fit and of a prediction, as in scikit-learn. BLAS has one thread meanwhile, whatever it is set to,
+        and the result does not depend on n_jobs, not in one bit.
     random_state : int, RandomState or None
         Of the order in which samples fill up the first atoms of a class with fewer singular vectors than `n_atoms`, the
         only choice in a fit; None takes them as they come, every time.
@@ -239,7 +241,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         y : array-like of shape (n_samples,)
             Labels of any kind, at least two.
         """
-        with all_or_nothing(self):
+        with all_or_nothing(self), held_blas:
             self._solve(self._pose(X, y))
         return self
 
@@ -261,19 +263,19 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             problem.X, problem.labels, problem.first_projection(dimension, self.init_projection), self.n_atoms,
             problem.graph, problem.projection_graph,
             Weights(**{name: getattr(self, f"lambda_{name}") for name in _WEIGHTS}), self.random_state,
-            self.init_dictionary,
+            self.init_dictionary, self.n_jobs,
         )  # fmt: skip
         if start is not None:
             solver.go_on_from(start)
         self.n_iter_, self.change_ = self._iterate(solver)
         self.converged_ = self.change_ <= self.tol
-        self.projection_ = problem.basis @ solver.P
+        self.projection_ = product(problem.basis, solver.P, n_jobs=self.n_jobs)
         self.components_, self.codes_ = solver.D, solver.codes
         self.atom_labels_ = self.classes_[solver.atom_labels]
         self.class_means_ = solver.class_means()
         self.history_ = solver.history
         self._atom_classes = solver.atom_labels
-        self._gram = gram_matrix(solver.D)
+        self._gram = solver.gram
         return solver
 
     def _solver(self, *state: Any) -> Solver:

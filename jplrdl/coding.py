@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _graph_coding as _graph_kernel
 from . import cython_feature_sign as _kernel
+from ._algebra import gram_matrix
 from ._parallel import held_blas, run_chunks
 from ._validation import (
     FloatArray,
@@ -25,8 +26,6 @@ from ._validation import (
 )
 
 CONVERGED, ITERATION_LIMIT, NOT_POSITIVE_DEFINITE = 0, 1, 2
-
-_GRAM_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -292,24 +291,6 @@ def coupled_codes(
     search = _Search(np.ascontiguousarray(H, dtype=dtype), len(b), penalty, 0.0, a, tol, max_iter)
     search.sweep(b, L, as_nonnegative(weight, "weight"))
     return search.codes, search.info
-
-
-def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-    """The inner products of all rows, exactly symmetric, in threads; bit-identical for every n_jobs."""
-    n = len(atoms)
-    gram = np.empty((n, n), dtype=atoms.dtype)
-
-    def fill(rows: slice) -> None:
-        with np.errstate(all="ignore"):
-            block = atoms[rows] @ atoms[: rows.stop].T
-        gram[rows, : rows.stop] = block
-        gram[: rows.start, rows] = block[:, : rows.start].T
-        corner = gram[rows, rows]
-        upper = np.triu_indices(len(corner), 1)
-        corner[upper] = corner.T[upper]
-
-    run_chunks(fill, n, _GRAM_ROWS, n_jobs)
-    return gram
 
 
 class _Search:

@@ -148,27 +148,17 @@ def update_atoms(
     incoherence = as_nonnegative(lambda_incoherence, "lambda_incoherence")
     if ceiling is None:
         ceiling = largest_eigenvalue(rest) if incoherence > 0 else 0.0
+    dtype = D.dtype.type
+    C = C + dtype(2 * incoherence) * (dtype(ceiling) * D - (D @ rest.T) @ rest)
     return descend_atoms(
-        D, Q, C, rest, incoherence, as_nonnegative(lambda_rank, "lambda_rank"), ceiling,
-        n_sweeps=as_count(n_sweeps, "n_sweeps", least=0),
-    )  # fmt: skip
+        D, Q, C, as_nonnegative(lambda_rank, "lambda_rank"), n_sweeps=as_count(n_sweeps, "n_sweeps", least=0)
+    )
 
 
 def descend_atoms(
-    D: FloatArray,
-    Q: FloatArray,
-    C: FloatArray,
-    rest: FloatArray,
-    lambda_incoherence: float,
-    lambda_rank: float,
-    ceiling: float,
-    *,
-    n_sweeps: int = 2,
+    D: FloatArray, Q: FloatArray, C: FloatArray, lambda_rank: float, *, n_sweeps: int = 2
 ) -> FloatArray:
-    """update_atoms, for arrays that need no check."""
-    if lambda_incoherence > 0:
-        dtype = D.dtype.type
-        C = C + dtype(2 * lambda_incoherence) * (dtype(ceiling) * D - (D @ rest.T) @ rest)
+    """update_atoms, for arrays that need no check and a C that has the tangent of the incoherence."""
     best = _evaluate(D, Q, C, lambda_rank)
     floors = iter(_FLOORS)
     floor = next(floors)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
 
-from ._algebra import largest_eigenvalue, top_eigenvalue
+from ._algebra import largest_eigenvalue, product, top_eigenvalue
 from ._validation import FloatArray
 from .dictionary import descend_atoms
 from .objective import class_slices
-from .projection import update_projection
+from .projection import descend_projection, turn_projection
 from .solver import Solver
+
+_GROUP = 128
 
 
 class ExactSolver(Solver):
@@ -23,7 +26,7 @@ class ExactSolver(Solver):
     def quadratic(self) -> FloatArray:
         """M of the projection's problem, tr(P'MP) - 2 tr(P'B)."""
         X, w = self.X, self.weights
-        return (2 - w.energy) * (X.T @ X) + w.projection * (X.T @ (self.projection_graph @ X))
+        return product(X.T, (2 - w.energy) * X + w.projection * (self.projection_graph @ X), n_jobs=self.n_jobs)
 
     @cached_property
     def ceiling(self) -> float:
@@ -31,28 +34,58 @@ class ExactSolver(Solver):
         return top_eigenvalue(self.quadratic)
 
     def update_dictionary(self) -> None:
-        """The atoms of each class in turn."""
+        """The atoms of each class in turn.
+
+        What couples them to all others is C of jplrdl.dictionary, with the tangent of the incoherence: products of
+        thin matrices, a class against all. They are taken for a group of classes at once, as far as they concern atoms
+        outside it, which stay what they are meanwhile; each class then adds those of its group.
+        """
         D, w = self.D.copy(), self.weights
-        ceiling = largest_eigenvalue(D) if w.incoherence > 0 else 0.0
+        double, ceiling = D.dtype.type(2 * w.incoherence), D.dtype.type(0)
+        if w.incoherence > 0:
+            ceiling = D.dtype.type(largest_eigenvalue(D))
         codes = self.split.all
         products = codes.T @ codes
         products = products if isinstance(products, np.ndarray) else products.toarray()
         linear = (codes + self.split.own).T @ self.Y
-        for own in class_slices(self.atom_labels):
-            # With the class's own atoms at zero D stands for those of all others.
-            atoms = D[own].copy()
-            D[own] = 0
-            D[own] = descend_atoms(
-                atoms, 2 * products[own, own], linear[own] - products[own] @ D, D, w.incoherence, w.rank, ceiling
-            )
+        for group in _groups(class_slices(self.atom_labels)):
+            together = slice(group[0].start, group[-1].stop)
+            coupling = products[together].copy()
+            if w.incoherence > 0:
+                new, old = slice(together.start), slice(together.stop, None)
+                coupling[:, new] += double * product(D[together], D[new].T, n_jobs=self.n_jobs)
+                coupling[:, old] += double * self.gram[together, old]
+            coupling[:, together] = 0
+            outside = linear[together] - product(coupling, D, n_jobs=self.n_jobs)
+            for own in group:
+                atoms = D[own]
+                inside = products[own, together] + double * (atoms @ D[together].T)
+                inside[:, own.start - together.start : own.stop - together.start] = 0
+                C = outside[own.start - together.start : own.stop - together.start] - inside @ D[together]
+                D[own] = descend_atoms(atoms, 2 * products[own, own], C + double * ceiling * atoms, w.rank)
         self.D = D
         self.record("dictionary", "dictionary")
 
     def update_projection(self) -> None:
         """The projection, given what the codes explain of the projected samples."""
-        linear = self.X.T @ (self.explained + self.explained_own)
-        self.P, self.curvature = update_projection(
-            self.P, self.quadratic, linear, ceiling=self.ceiling, curvature=self.curvature
-        )
-        self.Y = self.X @ self.P
+        linear = product(self.X.T, self.explained + self.explained_own, n_jobs=self.n_jobs)
+        if self.P.shape[0] == self.P.shape[1]:
+            self.P = turn_projection(self.P, linear, n_jobs=self.n_jobs)
+        else:
+            self.P, self.curvature = descend_projection(
+                self.P, self.quadratic, linear, self.ceiling, self.curvature, n_jobs=self.n_jobs
+            )
+        self.Y = product(self.X, self.P, n_jobs=self.n_jobs)
         self.record("projection", "projection")
+
+
+def _groups(classes: list[slice]) -> Iterator[list[slice]]:
+    """Neighbouring classes that have together some hundred atoms."""
+    group: list[slice] = []
+    for own in classes:
+        group.append(own)
+        if own.stop - group[0].start >= _GROUP:
+            yield group
+            group = []
+    if group:
+        yield group

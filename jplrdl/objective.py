@@ -60,9 +60,8 @@ def coding_gram(gram: FloatArray, atom_labels: Labels) -> FloatArray:
     return doubled
 
 
-def coding_cov(Y: FloatArray, D: FloatArray, labels: Labels, atom_labels: Labels) -> FloatArray:
-    """b = Dy, and once more Dy on the atoms of the sample's own class."""
-    cov = Y @ D.T
+def coding_cov(cov: FloatArray, labels: Labels, atom_labels: Labels) -> FloatArray:
+    """b = Dy, `cov`, and once more Dy on the atoms of the sample's own class; in place."""
     for label, own in enumerate(class_slices(atom_labels)):
         cov[labels == label, own] *= 2
     return cov

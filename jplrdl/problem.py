@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from ._algebra import product
 from ._parallel import run_chunks
 from ._validation import FloatArray
 from .graphs import laplacian, shifted_laplacian, signed_knn_graph
@@ -82,9 +83,9 @@ def pose_problem(
     coefficient, weights = heat.copy(), heat.copy()
     coefficient.data = signs
     weights.data = signs * sizes_of_weights ** X.dtype.type(kernel_width**-2)
-    basis = span_basis(X)
+    basis = span_basis(X, n_jobs=n_jobs)
     return Problem(
-        X @ basis, labels, basis, weights, shifted_laplacian(coefficient),
+        product(X, basis, n_jobs=n_jobs), labels, basis, weights, shifted_laplacian(coefficient),
         laplacian(weights, normalized=True, signed=True),
     )  # fmt: skip
 

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, eigh, solve_triangular, svd
 
-from ._algebra import inner, top_eigenvalue
+from ._algebra import gram_matrix, inner, product, top_eigenvalue
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 _RIDGE = 1e-3
-_WELL_CONDITIONED = 100
+_WELL_CONDITIONED = 0.01
 _FEATURES = 8192
 
 
-def span_basis(X: ArrayLike) -> FloatArray:
+def span_basis(X: ArrayLike, *, n_jobs: int | None = None) -> FloatArray:
     """An orthonormal basis of the row space of X, shape (n_features, rank).
 
     Eigenvectors of X'X, or, with more features than samples, through those of XX', so that memory stays at copies of
@@ -45,9 +45,9 @@ def span_basis(X: ArrayLike) -> FloatArray:
         return a.astype(np.float64, copy=False)
 
     def gram(blocks: Iterator[FloatArray]) -> FloatArray:
-        return reduce(np.add, (block.T @ block for block in blocks))
+        return reduce(np.add, (gram_matrix(block, n_jobs=n_jobs) for block in blocks))
 
-    values, vectors = eigh(gram(double(x[:, part].T if n < m else x) for part in parts))
+    values, vectors = eigh(gram(double(x[:, part] if n < m else x.T) for part in parts))
     least = max(n * np.finfo(np.float64).eps, (n * np.finfo(x.dtype).eps) ** 2)
     kept = values > max(values[-1], 0) * least
     vectors = np.ascontiguousarray(vectors[:, kept][:, ::-1])
@@ -57,8 +57,8 @@ def span_basis(X: ArrayLike) -> FloatArray:
     if not kept.any():
         return basis
     for part in parts:
-        basis[part] = double(x[:, part].T) @ (vectors / np.sqrt(values[kept][::-1]))
-    factor = cholesky(gram(double(basis[part]) for part in parts))
+        basis[part] = product(double(x[:, part].T), vectors / np.sqrt(values[kept][::-1]), n_jobs=n_jobs)
+    factor = cholesky(gram(double(basis[part].T) for part in parts))
     for part in parts:
         basis[part] = solve_triangular(factor, double(basis[part]).T, trans="T").T
     return basis
@@ -191,15 +191,39 @@ def update_projection(
     if m.shape != (len(p), len(p)) or b.shape != p.shape:
         raise ValueError(f"quadratic and linear must fit P of shape {p.shape}, got shapes {m.shape} and {b.shape}")
     if p.shape[0] == p.shape[1]:
-        best = _polar(b)
-        return (best if inner(best, b) > inner(p, b) else p), 0.0
-    ceiling = max(0.0, top_eigenvalue(m) if ceiling is None else ceiling)
-    a = ceiling if curvature is None else min(as_nonnegative(curvature, "curvature"), ceiling)
-    moved = m @ p
+        return turn_projection(p, b), 0.0
+    return descend_projection(
+        p, m, b, top_eigenvalue(m) if ceiling is None else ceiling,
+        None if curvature is None else as_nonnegative(curvature, "curvature"),
+        n_steps=as_count(n_steps, "n_steps", least=0), tol=tol,
+    )  # fmt: skip
+
+
+def turn_projection(p: FloatArray, b: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+    """update_projection of a square P, for arrays that need no check."""
+    best = _polar(b, n_jobs)
+    return best if inner(best, b) > inner(p, b) else p
+
+
+def descend_projection(
+    p: FloatArray,
+    m: FloatArray,
+    b: FloatArray,
+    ceiling: float,
+    curvature: float | None,
+    *,
+    n_steps: int = 1,
+    tol: float = 1e-6,
+    n_jobs: int | None = None,
+) -> tuple[FloatArray, float]:
+    """update_projection of a P with fewer columns than rows, for arrays that need no check."""
+    ceiling = max(0.0, ceiling)
+    a = ceiling if curvature is None else min(curvature, ceiling)
+    moved = product(m, p, n_jobs=n_jobs)
     value = inner(p, moved) - 2 * inner(p, b)
-    for _ in range(as_count(n_steps, "n_steps", least=0)):
-        candidate = _polar(p.dtype.type(a) * p - moved + b)
-        candidate_moved = m @ candidate
+    for _ in range(n_steps):
+        candidate = _polar(p.dtype.type(a) * p - moved + b, n_jobs)
+        candidate_moved = product(m, candidate, n_jobs=n_jobs)
         candidate_value = inner(candidate, candidate_moved) - 2 * inner(candidate, b)
         if candidate_value > value:
             if a == ceiling:
@@ -214,17 +238,22 @@ def update_projection(
     return p, a
 
 
-def _polar(A: FloatArray) -> FloatArray:
+def _polar(A: FloatArray, n_jobs: int | None = None) -> FloatArray:
     """The matrix A (A'A)^-1/2 with orthonormal columns nearest to A.
 
-    Through the eigenvectors of A'A, a third of the cost of a singular value decomposition of A; where squaring has
-    brought an error, a Newton-Schulz step squares it, unless A is so ill-conditioned that too much is lost.
+    Through the eigenvectors of A'A, a third of the cost of a singular value decomposition of A. Squaring brings an
+    error of eps times the squared condition number; a Newton-Schulz step squares what it costs of orthonormality. What
+    it turns the columns by is as small, and of second order in the tr(P'A) that they maximise. If A is so
+    ill-conditioned that too much is lost, it is the singular vectors after all.
     """
-    values, V = eigh(A.T @ A)
-    if not values[0] > values[-1] * np.sqrt(np.finfo(A.dtype).eps):
+    eps = float(np.finfo(A.dtype).eps)
+    values, V = eigh(gram_matrix(A.T, n_jobs=n_jobs))
+    smallest = values[0] / values[-1] if values[0] > 0 else 0.0
+    if smallest < eps**0.75:
         U, _, Vt = svd(A, full_matrices=False)
-        return U @ Vt
-    nearly = A @ ((V / np.sqrt(values)) @ V.T)
-    if values[-1] < _WELL_CONDITIONED * values[0]:
-        return nearly
-    return 1.5 * nearly - 0.5 * nearly @ (nearly.T @ nearly)
+        return product(U, Vt, n_jobs=n_jobs)
+    found = product(A, product(V / np.sqrt(values), V.T, n_jobs=n_jobs), n_jobs=n_jobs)
+    for needed in (smallest < _WELL_CONDITIONED, smallest < eps**0.5):
+        if needed:
+            found = 1.5 * found - 0.5 * product(found, gram_matrix(found.T, n_jobs=n_jobs), n_jobs=n_jobs)
+    return found

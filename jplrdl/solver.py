@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from . import objective
-from ._algebra import inner
+from ._algebra import gram_matrix, inner, product
 from ._validation import FloatArray
-from .coding import coupled_codes, gram_matrix
+from .coding import coupled_codes
 from .dictionary import initial_dictionary
 from .objective import Labels, Weights
 
@@ -34,6 +34,8 @@ class Solver:
         As in initial_dictionary.
     init_dictionary : "singular" or "samples"
         Its method.
+    n_jobs : int or None
+        Threads for large products.
 
     Attributes
     ----------
@@ -62,10 +64,11 @@ class Solver:
         weights: Weights,
         random_state: Any = None,
         init_dictionary: Literal["singular", "samples"] = "singular",
+        n_jobs: int | None = None,
     ) -> None:
-        self.X, self.labels, self.weights = X, labels, weights
+        self.X, self.labels, self.weights, self.n_jobs = X, labels, weights, n_jobs
         self.graph, self.projection_graph = graph, projection_graph
-        self.P, self.Y = projection, X @ projection
+        self.P, self.Y = projection, product(X, projection, n_jobs=n_jobs)
         self.D, self.atom_labels = initial_dictionary(
             self.Y, labels, n_atoms, method=init_dictionary, random_state=random_state
         )
@@ -82,7 +85,7 @@ class Solver:
             self.split = objective.split_codes(self.codes, self.labels, self.atom_labels)
             self._terms |= objective.code_terms(self.split.all, self.graph, w)
         if "dictionary" in changed:
-            self.gram = gram_matrix(self.D)
+            self.gram = gram_matrix(self.D, n_jobs=self.n_jobs)
             self._class_grams = objective.class_grams(self.gram, self.atom_labels)
             self._terms |= objective.atom_terms(self.D, self.gram, self.atom_labels, w)
         if "codes" in changed or "dictionary" in changed:
@@ -115,7 +118,7 @@ class Solver:
     def update_codes(self) -> None:
         """Each code in turn to its exact minimum."""
         gram = objective.coding_gram(self.gram, self.atom_labels)
-        cov = objective.coding_cov(self.Y, self.D, self.labels, self.atom_labels)
+        cov = objective.coding_cov(product(self.Y, self.D.T, n_jobs=self.n_jobs), self.labels, self.atom_labels)
         self.codes, self.coding = coupled_codes(
             gram, cov, self.graph, self.weights.sparse, self.weights.graph, init=self.codes
         )

@@ -305,7 +305,7 @@ def test_blocks_in_turn_descend_the_objective_of_the_model(classes):
     record()
     for _ in range(5):
         Y = X @ P
-        H, cov = objective.coding_gram(D @ D.T, labels), objective.coding_cov(Y, D, y, labels)
+        H, cov = objective.coding_gram(D @ D.T, labels), objective.coding_cov(Y @ D.T, y, labels)
         A, _ = coupled_codes(H, cov, Lc, w.sparse, w.graph, init=A)
         record()
         for i in range(3):

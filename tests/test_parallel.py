@@ -15,8 +15,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import jplrdl
+from jplrdl._algebra import gram_matrix
 from jplrdl._parallel import held_blas, run_chunks
-from jplrdl.coding import gram_matrix
 
 
 def blas_threads():

@@ -9,9 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._algebra import gram_matrix
 from .._validation import FloatArray
 from ..classification import unit_rows
-from ..coding import gram_matrix, sparse_encode
+from ..coding import sparse_encode
 
 
 class SparseRepresentationClassifier(ClassifierMixin, BaseEstimator):
