@@ -79,7 +79,7 @@ def operations(model: JPLRDLClassifier, n: int, m: int) -> dict[str, float]:
         "span": 3 * r**2 * max(n, m) + eigen * r**3 + 4 * n * m * r if m > n else r**2 * n + eigen * r**3,
         "first P and D": 4 * n * r**2 + (eigen + 5) * r**3,
         "codes": (model.n_iter_ + 1) * 2.0 * n * C * d,
-        "dictionary": model.n_iter_ * 6.0 * C**2 * d,
+        "dictionary": model.n_iter_ * 3.0 * C**2 * d,
         "projection": model.n_iter_ * (4.0 * n * r * d + step),
         "objective": model.n_iter_ * 1.0 * C**2 * d,
     }

@@ -1,14 +1,12 @@
-"""Products in threads, eigenvalues and norms that several steps need."""
+"""Inner products, eigenvalues and norms that several steps need."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ._parallel import run_chunks
 from ._validation import FloatArray
 
 _SMALLEST = 1e-8
-_GRAM_ROWS, _PRODUCT_ROWS = 256, 128
 
 
 def inner(A: FloatArray, B: FloatArray) -> float:
@@ -42,33 +40,3 @@ def nuclear_norm(A: FloatArray, eigenvalues: FloatArray | None = None) -> float:
     if values[0] > _SMALLEST * values[-1]:
         return float(np.sqrt(values).sum())
     return float(np.linalg.svd(a, compute_uv=False).sum())
-
-
-def product(A: FloatArray, B: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-    """A B, some rows of A at a time, in threads; bit-identical for every n_jobs."""
-    found: FloatArray = np.empty((len(A), B.shape[1]), dtype=A.dtype)
-
-    def fill(rows: slice) -> None:
-        np.matmul(A[rows], B, out=found[rows])
-
-    parts = max(1, round(len(A) / _PRODUCT_ROWS))
-    run_chunks(fill, len(A), max(1, -(-len(A) // parts)), n_jobs)
-    return found
-
-
-def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-    """The inner products of all rows, exactly symmetric, in threads; bit-identical for every n_jobs."""
-    n = len(atoms)
-    gram = np.empty((n, n), dtype=atoms.dtype)
-
-    def fill(rows: slice) -> None:
-        with np.errstate(all="ignore"):
-            block = atoms[rows] @ atoms[: rows.stop].T
-        gram[rows, : rows.stop] = block
-        gram[: rows.start, rows] = block[:, : rows.start].T
-        corner = gram[rows, rows]
-        upper = np.triu_indices(len(corner), 1)
-        corner[upper] = corner.T[upper]
-
-    run_chunks(fill, n, _GRAM_ROWS, n_jobs)
-    return gram

@@ -15,8 +15,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._algebra import product
 from ._parallel import held_blas, run_chunks
+from ._products import product
 from ._transaction import all_or_nothing
 from ._validation import FloatArray, as_gram
 from .classification import class_residuals, ridge_encode, unit_rows

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _graph_coding as _graph_kernel
 from . import cython_feature_sign as _kernel
-from ._algebra import gram_matrix
 from ._parallel import held_blas, run_chunks
+from ._products import gram_matrix
 from ._validation import (
     FloatArray,
     as_count,

@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ._algebra import largest_eigenvalue, product, top_eigenvalue
+from ._algebra import largest_eigenvalue, top_eigenvalue
+from ._products import product
 from ._validation import FloatArray
 from .dictionary import descend_atoms
 from .objective import class_slices

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from ._algebra import product
 from ._parallel import run_chunks
+from ._products import product
 from ._validation import FloatArray
 from .graphs import laplacian, shifted_laplacian, signed_knn_graph
 from .projection import first_directions, span_basis

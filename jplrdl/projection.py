@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, eigh, solve_triangular, svd
 
-from ._algebra import gram_matrix, inner, product, top_eigenvalue
+from ._algebra import inner, top_eigenvalue
+from ._products import gram_matrix, product
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 _RIDGE = 1e-3

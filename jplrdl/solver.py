@@ -7,7 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from . import objective
-from ._algebra import gram_matrix, inner, product
+from ._algebra import inner
+from ._products import gram_matrix, product
 from ._validation import FloatArray
 from .coding import coupled_codes
 from .dictionary import initial_dictionary

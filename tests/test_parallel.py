@@ -15,8 +15,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import jplrdl
-from jplrdl._algebra import gram_matrix
 from jplrdl._parallel import held_blas, run_chunks
+from jplrdl._products import gram_matrix, product
 
 
 def blas_threads():
@@ -47,6 +47,33 @@ def test_gram_is_exactly_symmetric(unit_rows):
         gram = gram_matrix(atoms, n_jobs=2)
         np.testing.assert_array_equal(gram, gram.T)
         np.testing.assert_allclose(gram, atoms @ atoms.T, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_are_those_of_numpy(rng, dtype):
+    for n in (1, 127, 300):
+        A, B = rng.standard_normal((n, 40)).astype(dtype), rng.standard_normal((40, 7)).astype(dtype)
+        for n_jobs in (1, 3):
+            found = product(A, B, n_jobs=n_jobs)
+            assert found.dtype == dtype
+            np.testing.assert_allclose(found, A @ B, atol=1e-4 if dtype == np.float32 else 1e-12)
+
+
+def test_helpers_go_home_after_an_exception():
+    def fail(rows):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_chunks(fail, 100, 1, n_jobs=3)
+    seen = []
+    run_chunks(lambda rows: seen.append(rows.start), 100, 1, n_jobs=3)
+    assert sorted(seen) == list(range(100))
+
+
+def test_chunks_may_have_chunks_of_their_own():
+    seen = []
+    run_chunks(lambda rows: run_chunks(lambda inner: seen.append((rows.start, inner.start)), 5, 1, 4), 400, 1, 400)
+    assert len(set(seen)) == len(seen) == 2000
 
 
 def test_blas_has_one_thread_inside_and_its_own_number_afterwards():

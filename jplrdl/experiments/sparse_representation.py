@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._algebra import gram_matrix
+from .._products import gram_matrix
 from .._validation import FloatArray
 from ..classification import unit_rows
 from ..coding import sparse_encode
