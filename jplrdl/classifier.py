@@ -32,6 +32,7 @@ _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 _WEIGHTS = ("sparse", "graph", "rank", "incoherence", "projection", "energy")
 # New samples are taken in portions of so many rows and, with their codes, about so many elements; BLAS gets the least.
 _LEAST_ROWS, _MOST_ROWS, _ELEMENTS = 64, 4096, 2**22
+_RESIDUAL_ROWS = 256
 _GRAPH_PARAMETERS = ("low_rank_graph", "penalty_edges", "n_neighbors_same", "n_neighbors_other", "kernel_width")
 
 
@@ -413,7 +414,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 mean_weight=self.mean_weight, normalized=self.residual == "normalized",
             )  # fmt: skip
 
-        run_chunks(fill, len(projected), _LEAST_ROWS, self.n_jobs)
+        run_chunks(fill, len(projected), _RESIDUAL_ROWS, self.n_jobs)
         return residuals
 
     def decision_function(self, X: Any) -> FloatArray:

@@ -59,10 +59,10 @@ class ExactSolver(Solver):
             coupling[:, together] = 0
             outside = linear[together] - product(coupling, D, n_jobs=self.n_jobs)
             for own in group:
-                atoms = D[own]
+                atoms, here = D[own], slice(own.start - together.start, own.stop - together.start)
                 inside = products[own, together] + double * (atoms @ D[together].T)
-                inside[:, own.start - together.start : own.stop - together.start] = 0
-                C = outside[own.start - together.start : own.stop - together.start] - inside @ D[together]
+                inside[:, here] = 0
+                C = outside[here] - inside @ D[together]
                 D[own] = descend_atoms(atoms, 2 * products[own, own], C + double * ceiling * atoms, w.rank)
         self.D = D
         self.record("dictionary", "dictionary")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from jplrdl import reference
+from jplrdl import exact, reference
 from jplrdl.classifier import JPLRDLClassifier
 
 WEIGHTS = {
@@ -33,7 +33,9 @@ def test_defaults_are_the_same():
         {"init_dictionary": "samples", "lambda_sparse": 0.01},
     ],
 )
-def test_the_estimator_repeats_the_reference(changes):
+@pytest.mark.parametrize("group", [20, 128])
+def test_the_estimator_repeats_the_reference(changes, group, monkeypatch):
+    monkeypatch.setattr(exact, "_GROUP", group)  # seventy atoms: in groups of two classes, or all at once
     X, y = load_digits(n_class=5, return_X_y=True)
     train, test = slice(0, 70), slice(70, 150)
     parameters = {**WEIGHTS, "init_projection": "lpp", "max_iter": 3, "tol": 0.0, **changes}

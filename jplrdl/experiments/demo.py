@@ -27,7 +27,7 @@ WHITE = 16.0
 N_PER_CLASS = 20
 N_FOLDS = 5
 # Cleaned images span 38 of the 64 dimensions.
-COMPONENTS = {"n_components": [0.3, 0.4, 0.5]}
+OURS = {"n_components": [0.3, 0.5], "init_dictionary": ["singular", "samples"]}
 PENALTIES = {"penalty": [0.005, 0.02, 0.1]}
 
 
@@ -50,13 +50,13 @@ def digits() -> Digits:
 
 
 def choose(data: Digits, n_jobs: int | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The methods, and the parameter of each that folds of the clean training images have chosen."""
+    """The methods, and the parameters of each that folds of the clean training images have chosen."""
     src, robust = (SparseRepresentationClassifier(error_atoms=atoms, n_jobs=n_jobs) for atoms in (False, True))
-    searched: dict[str, tuple[Any, dict[str, list[float]]]] = {
+    searched: dict[str, tuple[Any, dict[str, list[Any]]]] = {
         "linear SVM": (LinearSVC(random_state=0, max_iter=20_000), {"C": [0.001, 0.01, 0.1]}),
         "SRC": (src, PENALTIES),
         "SRC + error atoms": (robust, PENALTIES),
-        "JP-LRDL": (JPLRDLClassifier(n_jobs=n_jobs), COMPONENTS),
+        "JP-LRDL": (JPLRDLClassifier(n_jobs=n_jobs), OURS),
     }
     models: dict[str, Any] = {"1-NN": KNeighborsClassifier(1)}
     parameters = {}
@@ -100,8 +100,8 @@ def run(out: Path, *, n_jobs: int | None = None) -> None:
     models, parameters = choose(data, n_jobs)
     told = [f"{method}: {name} {value}" for method, found in parameters.items() for name, value in found.items()]
     print(
-        f"One parameter of each method comes from {N_FOLDS} folds of the clean training images, all others are "
-        f"defaults:\n{', '.join(told)}.\n"
+        f"These parameters come from {N_FOLDS} folds of the clean training images, all others are defaults:\n"
+        f"{', '.join(told)}.\n"
         "SRC codes an image over all training images (exact lasso); error atoms, one a pixel, take what is corrupted.\n"
         "JP-LRDL is JPLRDLClassifier, alone and, with the same parameters, behind LowRankCleaner.\n"
     )
