@@ -16,6 +16,8 @@ from .projection import descend_projection, turn_projection
 from .solver import Solver
 
 _GROUP = 128
+# Of the objective, by which rounding errors may raise it.
+_SLACK = {np.float64: 1e-10, np.float32: 1e-6}
 
 
 class ExactSolver(Solver):
@@ -37,14 +39,30 @@ class ExactSolver(Solver):
     def update_dictionary(self) -> None:
         """The atoms of each class in turn.
 
-        What couples them to all others is C of jplrdl.dictionary, with the tangent of the incoherence: products of
-        thin matrices, a class against all. They are taken for a group of classes at once, as far as they concern atoms
-        outside it, which stay what they are meanwhile; each class then adds those of its group.
+        The tangent of the incoherence needs a bound of an eigenvalue that grows as classes before are turned. If the
+        objective has risen, all is done again with a larger one, in the end with one that holds for any unit atoms:
+        their number.
         """
-        D, w = self.D.copy(), self.weights
-        double, ceiling = D.dtype.type(2 * w.incoherence), D.dtype.type(0)
-        if w.incoherence > 0:
-            ceiling = D.dtype.type(largest_eigenvalue(D))
+        before, D, gram, most = self.objective, self.D, self.gram, float(len(self.D))
+        ceiling = largest_eigenvalue(D) if self.weights.incoherence > 0 else most
+        slack = _SLACK[D.dtype.type] * abs(before)
+        while True:
+            self.D = self._turned(D, gram, ceiling)
+            self.evaluate("dictionary")
+            if self.objective <= before + slack or ceiling >= most:
+                break
+            ceiling = min(4 * ceiling, most)
+        self.record("dictionary")
+
+    def _turned(self, D: FloatArray, gram: FloatArray, ceiling: float) -> FloatArray:
+        """New atoms.
+
+        What couples those of a class to all others is C of jplrdl.dictionary, with the tangent of the incoherence:
+        products of thin matrices, a class against all. They are taken for a group of classes at once, as far as they
+        concern atoms outside it, which stay what they are meanwhile; each class then adds those of its group.
+        """
+        D, w = D.copy(), self.weights
+        double, tangent = (D.dtype.type(2 * w.incoherence * factor) for factor in (1, ceiling))
         codes = self.split.all
         products = codes.T @ codes
         products = products if isinstance(products, np.ndarray) else products.toarray()
@@ -55,17 +73,16 @@ class ExactSolver(Solver):
             if w.incoherence > 0:
                 new, old = slice(together.start), slice(together.stop, None)
                 coupling[:, new] += double * product(D[together], D[new].T, n_jobs=self.n_jobs)
-                coupling[:, old] += double * self.gram[together, old]
+                coupling[:, old] += double * gram[together, old]
             coupling[:, together] = 0
             outside = linear[together] - product(coupling, D, n_jobs=self.n_jobs)
             for own in group:
                 atoms, here = D[own], slice(own.start - together.start, own.stop - together.start)
                 inside = products[own, together] + double * (atoms @ D[together].T)
                 inside[:, here] = 0
-                C = outside[here] - inside @ D[together]
-                D[own] = descend_atoms(atoms, 2 * products[own, own], C + double * ceiling * atoms, w.rank)
-        self.D = D
-        self.record("dictionary", "dictionary")
+                C = outside[here] - inside @ D[together] + tangent * atoms
+                D[own] = descend_atoms(atoms, 2 * products[own, own], C, w.rank)
+        return D
 
     def update_projection(self) -> None:
         """The projection, given what the codes explain of the projected samples."""

@@ -80,7 +80,18 @@ class Solver:
         self.record("start", "codes", "dictionary", "projection")
 
     def record(self, block: str, *changed: str) -> None:
-        """Every term of the objective, as it stands. `changed` names what is new: codes, dictionary or projection."""
+        """Every term of the objective, as it stands, into the history. `changed` as in evaluate."""
+        self.evaluate(*changed)
+        for name, value in {"block": block, "objective": self.objective, **self._terms}.items():
+            self.history.setdefault(name, []).append(value)
+
+    @property
+    def objective(self) -> float:
+        """The sum of the terms that were evaluated last."""
+        return sum(self._terms.values())
+
+    def evaluate(self, *changed: str) -> None:
+        """The terms that depend on what is new: codes, dictionary or projection."""
         w = self.weights
         if "codes" in changed:
             self.split = objective.split_codes(self.codes, self.labels, self.atom_labels)
@@ -96,8 +107,6 @@ class Solver:
         self._terms |= objective.data_terms(
             self.Y, self.explained, self.explained_own, self.split.other, self._class_grams
         )
-        for name, value in {"block": block, "objective": sum(self._terms.values()), **self._terms}.items():
-            self.history.setdefault(name, []).append(value)
 
     def go_on_from(self, other: Solver) -> None:
         """Start from where another solver of the same problem, with other weights, has ended."""

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 import jplrdl
 from jplrdl.classification import unit_rows
+from jplrdl.datasets import choose_training
 from jplrdl.projection import span_basis
 
 
@@ -80,3 +82,12 @@ def test_a_graded_matrix_became_nan_in_the_nuclear_map(dtype, factors):
         shrunk, rank = jplrdl.prox_nuclear(V, 67108864.0 * factor)
         assert rank == 1
         np.testing.assert_allclose(shrunk / dtype(factor), [[0.3, 0], [-5301600256.0, -63.2]], rtol=1e-3, atol=2e3)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_strong_incoherence_raised_the_objective(dtype):
+    X, y = load_digits(return_X_y=True)
+    train = choose_training(y, 20, seed=0)
+    model = jplrdl.JPLRDLClassifier(0.3, max_iter=3, lambda_incoherence=10.0, low_rank_graph=False)
+    values = np.array(model.fit(X[train].astype(dtype), y[train]).history_["objective"])
+    assert np.max(np.diff(values) / np.abs(values[:-1])) <= (1e-9 if dtype == np.float64 else 1e-5)

@@ -27,7 +27,7 @@ WHITE = 16.0
 N_PER_CLASS = 20
 N_FOLDS = 5
 # Cleaned images span 38 of the 64 dimensions.
-OURS = {"n_components": [0.3, 0.5], "init_dictionary": ["singular", "samples"]}
+OURS: dict[str, list[Any]] = {"n_components": [0.3, 0.5], "init_dictionary": ["singular", "samples"]}
 PENALTIES = {"penalty": [0.005, 0.02, 0.1]}
 
 

@@ -64,8 +64,8 @@ def fit(
     A: FloatArray = np.zeros((len(x), len(D)))
     history: dict[str, list[Any]] = {}
 
-    def record(block: str) -> float:
-        found = terms(x, P, D, A, labels, atom_labels, Lc, Lp, w)
+    def record(block: str, found: dict[str, float] | None = None) -> float:
+        found = terms(x, P, D, A, labels, atom_labels, Lc, Lp, w) if found is None else found
         for name, value in {"block": block, **found}.items():
             history.setdefault(name, []).append(value)
         return found["objective"]
@@ -73,9 +73,16 @@ def fit(
     value, curvature = record("start"), None
     for iteration in range(max_iter):
         A = codes_block(x @ P, D, A, labels, atom_labels, Lc, w)
-        record("codes")
-        D = dictionary_block(x @ P, D, A, labels, atom_labels, w)
-        record("dictionary")
+        last, ceiling = record("codes"), float(np.linalg.norm(D, 2) ** 2)
+        while True:
+            candidate = dictionary_block(x @ P, D, A, labels, atom_labels, w, ceiling)
+            found = terms(x, P, candidate, A, labels, atom_labels, Lc, Lp, w)
+            if found["objective"] <= last + 1e-10 * abs(last) or ceiling >= len(D):
+                break
+            # Atoms that were turned already have made the bound too small; of unit atoms it is at most their number
+            ceiling = min(4 * ceiling, float(len(D)))
+        D = candidate
+        record("dictionary", found)
         if learn_projection:
             P, curvature = projection_block(x, P, D, A, labels, atom_labels, Lp, w, curvature)
             record("projection")
@@ -119,10 +126,16 @@ def codes_block(
 
 
 def dictionary_block(
-    Y: FloatArray, D: FloatArray, A: FloatArray, labels: NDArray[Any], atom_labels: NDArray[Any], w: Weights
+    Y: FloatArray,
+    D: FloatArray,
+    A: FloatArray,
+    labels: NDArray[Any],
+    atom_labels: NDArray[Any],
+    w: Weights,
+    ceiling: float,
 ) -> FloatArray:
     """Q = 2 A_i'A_i and C = A_i'R_i + A_i^i'Y_i, class after class, R_i what the other classes' atoms leave of Y"""
-    D, ceiling = D.copy(), float(np.linalg.norm(D, 2) ** 2)
+    D = D.copy()
     for label in np.unique(labels):
         own, mine = atom_labels == label, labels == label
         rest = Y - A[:, ~own] @ D[~own]
