@@ -7,11 +7,13 @@ rise. Repaired: docs/method.md says what and why.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh, polar
+from sklearn.exceptions import ConvergenceWarning
 
 from ._validation import FloatArray, as_float_array, as_nonnegative
 from .low_rank_dictionary import low_rank_atoms
@@ -46,7 +48,7 @@ class PaperSolver(Solver):
     def update_dictionary(self) -> None:
         """The atoms of each class in turn, and with them the codes A_i^i of its own samples."""
         D, A, w = self.D.copy(), self.codes.copy(), self.weights
-        violations = []
+        violations, failed = [], 0
         for label in range(self.atom_labels[-1] + 1):
             own, mine = self.atom_labels == label, self.labels == label
             block = np.ix_(mine, own)
@@ -56,8 +58,17 @@ class PaperSolver(Solver):
             )  # fmt: skip
             D[own], A[block] = found.atoms, found.codes
             violations.append(found.violations)
+            failed += not found.converged
         self.D, self.codes = D, A
         self.history["algorithm1"].append(violations)
+        if failed:
+            warnings.warn(
+                f"Algorithm 1 of {failed} of {len(violations)} classes stopped before its conditions held to its "
+                f"tolerance (largest violation {max(found[-1].max() for found in violations):.3g}, all are in "
+                'history_["algorithm1"]); solver="exact" needs no such conditions.',
+                ConvergenceWarning,
+                stacklevel=7,
+            )
         self.record("dictionary", "codes", "dictionary")
 
     def update_projection(self) -> None:

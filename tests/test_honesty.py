@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from strategies import seeds
 
 import jplrdl
-from jplrdl import JPLRDLClassifier, LowRankCleaner, problem, reference
+from jplrdl import JPLRDLClassifier, LowRankCleaner, paper, problem, reference
 from jplrdl.classification import ridge_encode
 from jplrdl.dictionary import update_atoms
 from jplrdl.low_rank_dictionary import low_rank_atoms
@@ -232,6 +232,11 @@ def test_everything_iterative_tells_when_it_stops_early(rng, digits, monkeypatch
         patch.setattr(problem, "decompose", partial(problem.decompose, max_iter=2))
         with pytest.warns(ConvergenceWarning, match=r"5 of 5 classes stopped at .* low_rank_graph=False") as told:
             JPLRDLClassifier(12, max_iter=1).fit(X, y)
+        assert told[0].filename == __file__
+        patch.undo()
+        patch.setattr(paper, "low_rank_atoms", partial(paper.low_rank_atoms, max_iter=2))
+        with pytest.warns(ConvergenceWarning, match=r"Algorithm 1 of 5 of 5 classes stopped .* violation") as told:
+            JPLRDLClassifier(12, solver="paper", max_iter=1).fit(X, y)
         assert told[0].filename == __file__
     found = low_rank_atoms(X[:9], X[:4], np.ones((9, 4)), X[9:12], 0 * X[:9], max_iter=2)
     assert not found.converged
