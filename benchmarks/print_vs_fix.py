@@ -98,7 +98,8 @@ def printed_projection(largest: bool, aligned: bool) -> type[Solver]:
                 vectors = eigh(M)[1][:, ::-1] if largest else eigh(M)[1]
                 self.P = self.P + STEP * (vectors[:, : self.P.shape[1]] - self.P)
             self.Y = self.X @ self.P
-            self.record("projection", "projection")
+            self.evaluate("projection")
+            self.record("projection")
 
     return Printed
 

@@ -53,7 +53,7 @@ BLOCKS = {
     "codes": ("update_codes",),
     "dictionary": ("update_dictionary",),
     "projection": ("update_projection",),
-    "objective": ("record",),
+    "objective": ("evaluate",),
 }
 
 
@@ -86,7 +86,7 @@ def operations(model: JPLRDLClassifier, n: int, m: int) -> dict[str, float]:
 
 
 def block_times(X: np.ndarray, y: np.ndarray, size: Size) -> tuple[JPLRDLClassifier, dict[str, float]]:
-    """A fit, and the seconds of each of its blocks; the objective is taken out of the blocks that record it."""
+    """A fit, and the seconds of each of its blocks; the objective is taken out of the blocks that evaluate it."""
     wanted: Any = size.n_components
     model = JPLRDLClassifier(wanted, max_iter=ROUNDS, tol=0.0)
     profile = cProfile.Profile(time.process_time)
@@ -101,7 +101,7 @@ def block_times(X: np.ndarray, y: np.ndarray, size: Size) -> tuple[JPLRDLClassif
             # Solvers' methods and the functions that they call have the same name: the outermost counts.
             if function in functions and not any(caller[2] == function for caller in callers):
                 found[name] += seconds
-        if function == "record":
+        if function == "evaluate":
             for caller, (*_, spent) in callers.items():
                 for name, functions in BLOCKS.items():
                     if caller[2] in functions:

@@ -94,7 +94,8 @@ class ExactSolver(Solver):
                 self.P, self.quadratic, linear, self.ceiling, self.curvature, n_jobs=self.n_jobs
             )
         self.Y = product(self.X, self.P, n_jobs=self.n_jobs)
-        self.record("projection", "projection")
+        self.evaluate("projection")
+        self.record("projection")
 
 
 def _groups(classes: list[slice]) -> Iterator[list[slice]]:

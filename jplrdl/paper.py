@@ -69,7 +69,8 @@ class PaperSolver(Solver):
                 ConvergenceWarning,
                 stacklevel=7,
             )
-        self.record("dictionary", "codes", "dictionary")
+        self.evaluate("codes", "dictionary")
+        self.record("dictionary")
 
     def update_projection(self) -> None:
         """A step towards the smallest eigenvectors of phi(P) + lambda_projection X'L^pX."""
@@ -77,7 +78,8 @@ class PaperSolver(Solver):
         self.P = eigenvector_step(before, rest.T @ rest + self.penalty, self.projection_step)
         self.Y = self.X @ self.P
         self.history["projection_change"].append(float(np.linalg.norm(self.P - before)) / before.shape[1] ** 0.5)
-        self.record("projection", "projection")
+        self.evaluate("projection")
+        self.record("projection")
 
 
 def eigenvector_step(P: ArrayLike, quadratic: ArrayLike, step: float) -> FloatArray:

@@ -77,11 +77,11 @@ class Solver:
         self.energy = inner(X, X)
         self.history: dict[str, list[Any]] = {}
         self._terms: dict[str, float] = {}
-        self.record("start", "codes", "dictionary", "projection")
+        self.evaluate("codes", "dictionary", "projection")
+        self.record("start")
 
-    def record(self, block: str, *changed: str) -> None:
-        """Every term of the objective, as it stands, into the history. `changed` as in evaluate."""
-        self.evaluate(*changed)
+    def record(self, block: str) -> None:
+        """The terms that were evaluated last, into the history."""
         for name, value in {"block": block, "objective": self.objective, **self._terms}.items():
             self.history.setdefault(name, []).append(value)
 
@@ -111,7 +111,8 @@ class Solver:
     def go_on_from(self, other: Solver) -> None:
         """Start from where another solver of the same problem, with other weights, has ended."""
         self.P, self.Y, self.D, self.codes = other.P, other.Y, other.D, other.codes
-        self.record("start", "codes", "dictionary", "projection")
+        self.evaluate("codes", "dictionary", "projection")
+        self.record("start")
 
     def class_means(self) -> FloatArray:
         """The mean code of each class, shape (n_classes, n_atoms)."""
@@ -132,7 +133,8 @@ class Solver:
         self.codes, self.coding = coupled_codes(
             gram, cov, self.graph, self.weights.sparse, self.weights.graph, init=self.codes
         )
-        self.record("codes", "codes")
+        self.evaluate("codes")
+        self.record("codes")
 
     def update_dictionary(self) -> None:
         """The atoms of each class in turn."""
