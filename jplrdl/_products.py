@@ -8,6 +8,8 @@ from ._parallel import run_chunks
 from ._validation import FloatArray
 
 _GRAM_ROWS, _PRODUCT_ROWS = 256, 128
+# Multiplications, a millisecond of them, below which to wake a thread is not worth it.
+_LEAST = 20_000_000
 
 
 def product(A: FloatArray, B: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
@@ -18,7 +20,7 @@ def product(A: FloatArray, B: FloatArray, *, n_jobs: int | None = None) -> Float
         np.matmul(A[rows], B, out=found[rows])
 
     parts = max(1, round(len(A) / _PRODUCT_ROWS))
-    run_chunks(fill, len(A), max(1, -(-len(A) // parts)), n_jobs)
+    run_chunks(fill, len(A), max(1, -(-len(A) // parts)), n_jobs if A.size * B.shape[1] >= _LEAST else 1)
     return found
 
 
@@ -36,5 +38,5 @@ def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
         upper = np.triu_indices(len(corner), 1)
         corner[upper] = corner.T[upper]
 
-    run_chunks(fill, n, _GRAM_ROWS, n_jobs)
+    run_chunks(fill, n, _GRAM_ROWS, n_jobs if atoms.size * n >= _LEAST else 1)
     return gram
