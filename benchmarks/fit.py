@@ -1,8 +1,8 @@
 """The whole fit against the NumPy reference, at the paper's size: `JPLRDL_DATA=folder python benchmarks/fit.py`.
 
 Extended Yale B, 20 images a class: 2640 features, 760 samples, 660 dimensions, 10 rounds, BLAS at one thread. The
-reference goes one round; its other nine are taken to last as long. Both sides see the same samples and must end the
-round at the same objective.
+reference goes three rounds; its other seven are taken to last as long. Both sides see the same samples and must end
+these rounds at the same objective.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if __package__:  # asv imports every file of this folder as part of a package
 else:
     import measures
 
-DIMENSIONS, ROUNDS = 660, 10
+DIMENSIONS, ROUNDS, MEASURED = 660, 10, 3
 
 
 def main() -> None:
@@ -45,15 +45,16 @@ def main() -> None:
     if arguments.ours:
         return
     times, values = [], []
-    for rounds in (0, 1):
+    for rounds in (0, MEASURED):
         began = time.perf_counter()
         truth = reference.fit(X, y, DIMENSIONS, max_iter=rounds, tol=0.0)
         times.append(time.perf_counter() - began)
         values.append(truth.history["objective"])
         print(f"reference, {rounds} rounds: {times[-1]:.1f} s", flush=True)
-    apart = np.max(np.abs(np.array(values[1][:4]) / np.array(model.history_["objective"][:4]) - 1))
-    theirs = times[0] + ROUNDS * (times[1] - times[0])
-    print(f"objectives of the first round apart by {apart:.1e}")
+    blocks = 1 + 3 * MEASURED
+    apart = np.max(np.abs(np.array(values[1][:blocks]) / np.array(model.history_["objective"][:blocks]) - 1))
+    theirs = times[0] + ROUNDS * (times[1] - times[0]) / MEASURED
+    print(f"objectives of the first {MEASURED} rounds apart by {apart:.1e}")
     print(f"reference, {ROUNDS} rounds: {theirs:.0f} s; this library is {theirs / ours:.1f} times as fast")
 
 
