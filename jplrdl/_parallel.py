@@ -7,12 +7,13 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ContextDecorator
 from numbers import Integral
 from types import TracebackType
 from typing import Any
 
 
-class _HeldBLAS:
+class _HeldBLAS(ContextDecorator):
     """BLAS at one thread while anybody is inside: the first to enter sets the limit, the last to leave lifts it."""
 
     def __init__(self) -> None:
@@ -59,19 +60,16 @@ class _Helpers:
     """Threads that wait for work: starting one anew would take as long as a product of small matrices."""
 
     def __init__(self) -> None:
-        self._pool: ThreadPoolExecutor | None = None
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forget)
+        self._begin()
+        if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
+            os.register_at_fork(after_in_child=self._begin)
 
-    def _forget(self) -> None:
-        self._pool = None  # a forked process has none of its parent's threads
+    def _begin(self) -> None:
+        self._pool = ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="jplrdl")
 
     def start(self, function: Callable[[], None], n_threads: int) -> list[Future[None]]:
         """Call function in `n_threads` threads, or fewer if others have them."""
-        pool = self._pool
-        if pool is None:
-            pool = self._pool = ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="jplrdl")
-        return [pool.submit(function) for _ in range(n_threads)]
+        return [self._pool.submit(function) for _ in range(n_threads)]
 
 
 _MOST_HELPERS = 256
@@ -94,10 +92,10 @@ def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_job
 
     def work() -> None:
         try:
-            while left:
+            while True:
                 try:
                     rows = left.popleft()
-                except IndexError:  # another thread was faster
+                except IndexError:
                     return
                 function(rows)
         except BaseException:

@@ -172,23 +172,23 @@ class JPLRDLClassifierCV(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         return int(self.best_estimator_.components_.shape[0])
 
 
+@held_blas
 def _fold_scores(
     model: JPLRDLClassifier, grids: dict[str, list[float]], X: Any, y: Any, X_test: Any, y_test: Any
 ) -> dict[tuple[float, ...], float]:
     """The accuracy of every candidate on one fold."""
     scores: dict[tuple[float, ...], float] = {}
-    with held_blas:
-        problem = model._pose(X, y)
-        for lambda_graph in grids["lambda_graph"]:
-            last: Solver | None = None
-            for lambda_sparse in sorted(grids["lambda_sparse"], reverse=True):
-                last = model.set_params(lambda_sparse=lambda_sparse, lambda_graph=lambda_graph)._solve(problem, last)
-                projected = model.project(X_test)
-                for code_penalty in grids["code_penalty"]:
-                    codes, info = model.set_params(code_penalty=code_penalty)._encode(projected)
-                    warn_unless_converged(info, stacklevel=1)
-                    for mean_weight in grids["mean_weight"]:
-                        residuals = model.set_params(mean_weight=mean_weight)._coded_residuals(projected, codes)
-                        right = model.classes_[residuals.argmin(axis=1)] == y_test
-                        scores[lambda_sparse, lambda_graph, code_penalty, mean_weight] = float(np.mean(right))
+    problem = model._pose(X, y)
+    for lambda_graph in grids["lambda_graph"]:
+        last: Solver | None = None
+        for lambda_sparse in sorted(grids["lambda_sparse"], reverse=True):
+            last = model.set_params(lambda_sparse=lambda_sparse, lambda_graph=lambda_graph)._solve(problem, last)
+            projected = model.project(X_test)
+            for code_penalty in grids["code_penalty"]:
+                codes, info = model.set_params(code_penalty=code_penalty)._encode(projected)
+                warn_unless_converged(info, stacklevel=1)
+                for mean_weight in grids["mean_weight"]:
+                    residuals = model.set_params(mean_weight=mean_weight)._coded_residuals(projected, codes)
+                    right = model.classes_[residuals.argmin(axis=1)] == y_test
+                    scores[lambda_sparse, lambda_graph, code_penalty, mean_weight] = float(np.mean(right))
     return scores
