@@ -30,13 +30,11 @@ def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
     gram = np.empty((n, n), dtype=atoms.dtype)
 
     def fill(rows: slice) -> None:
+        some = atoms[rows]
         with np.errstate(all="ignore"):
-            block = atoms[rows] @ atoms[: rows.stop].T
-        gram[rows, : rows.stop] = block
-        gram[: rows.start, rows] = block[:, : rows.start].T
-        corner = gram[rows, rows]
-        upper = np.triu_indices(len(corner), 1)
-        corner[upper] = corner.T[upper]
+            np.matmul(some, some.T, out=gram[rows, rows])
+            np.matmul(some, atoms[: rows.start].T, out=gram[rows, : rows.start])
+        gram[: rows.start, rows] = gram[rows, : rows.start].T
 
     run_chunks(fill, n, _GRAM_ROWS, n_jobs if atoms.size * n >= _LEAST else 1)
     return gram

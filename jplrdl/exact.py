@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ._algebra import largest_eigenvalue, top_eigenvalue
+from ._algebra import estimated_eigenvalue, top_eigenvalue
 from ._products import product
 from ._validation import FloatArray
 from .dictionary import descend_atoms
 from .objective import class_slices
-from .projection import descend_projection, turn_projection
+from .projection import nearest_orthonormal, next_curvature, turn_projection
 from .solver import Solver
 
 _GROUP = 128
@@ -26,25 +26,24 @@ class ExactSolver(Solver):
     curvature: float | None = None
 
     @cached_property
-    def quadratic(self) -> FloatArray:
-        """M of the projection's problem, tr(P'MP) - 2 tr(P'B)."""
-        X, w = self.X, self.weights
-        return product(X.T, (2 - w.energy) * X + w.projection * (self.projection_graph @ X), n_jobs=self.n_jobs)
-
-    @cached_property
     def ceiling(self) -> float:
-        """The largest eigenvalue of M."""
-        return top_eigenvalue(self.quadratic)
+        """The largest eigenvalue of M in the projection's problem, tr(P'MP) - 2 tr(P'B)."""
+        return max(0.0, top_eigenvalue(product(self.X.T, self._drawn(self.X), n_jobs=self.n_jobs)))
+
+    def _drawn(self, Y: FloatArray) -> FloatArray:
+        """What X' times makes MP, for Y = XP."""
+        drawn: FloatArray = (2 - self.weights.energy) * Y + self.weights.projection * (self.projection_graph @ Y)
+        return drawn
 
     def update_dictionary(self) -> None:
         """The atoms of each class in turn.
 
-        The tangent of the incoherence needs a bound of an eigenvalue that grows as classes before are turned. If the
-        objective has risen, all is done again with a larger one, in the end with one that holds for any unit atoms:
-        their number.
+        The tangent of the incoherence needs a bound of an eigenvalue that grows as classes before are turned; an
+        estimate of it is taken. If the objective has risen, all is done again with a larger one, in the end with one
+        that holds for any unit atoms: their number.
         """
         before, D, gram, most = self.objective, self.D, self.gram, float(len(self.D))
-        ceiling = largest_eigenvalue(D) if self.weights.incoherence > 0 else most
+        ceiling = estimated_eigenvalue(gram) if self.weights.incoherence > 0 else most
         slack = _SLACK[D.dtype.type] * abs(before)
         while True:
             self.D = self._turned(D, gram, ceiling)
@@ -85,17 +84,29 @@ class ExactSolver(Solver):
         return D
 
     def update_projection(self) -> None:
-        """The projection, given what the codes explain of the projected samples."""
-        linear = product(self.X.T, self.explained + self.explained_own, n_jobs=self.n_jobs)
+        """The projection, given what the codes explain of the projected samples.
+
+        The step of jplrdl.projection.update_projection, with X where M would need a product more: B - MP is X' times
+        what Y = XP tells, and the new Y tells the objective.
+        """
+        explained = self.explained + self.explained_own
         if self.P.shape[0] == self.P.shape[1]:
-            self.P = turn_projection(self.P, linear, n_jobs=self.n_jobs)
+            linear = product(self.X.T, explained, n_jobs=self.n_jobs)
+            self._project(turn_projection(self.P, linear, n_jobs=self.n_jobs))
         else:
-            self.P, self.curvature = descend_projection(
-                self.P, self.quadratic, linear, self.ceiling, self.curvature, n_jobs=self.n_jobs
-            )
-        self.Y = product(self.X, self.P, n_jobs=self.n_jobs)
-        self.evaluate("projection")
+            a = self.ceiling if self.curvature is None else self.curvature
+            pull = product(self.X.T, explained - self._drawn(self.Y), n_jobs=self.n_jobs)
+            P, Y, before = self.P, self.Y, self.objective
+            self._project(nearest_orthonormal(P.dtype.type(a) * P + pull, P, n_jobs=self.n_jobs))
+            taken = self.objective <= before
+            self.curvature = next_curvature(a, self.ceiling, taken)
+            if not taken:
+                self._project(P, Y)
         self.record("projection")
+
+    def _project(self, P: FloatArray, Y: FloatArray | None = None) -> None:
+        self.P, self.Y = P, product(self.X, P, n_jobs=self.n_jobs) if Y is None else Y
+        self.evaluate("projection")
 
 
 def _groups(classes: list[slice]) -> Iterator[list[slice]]:

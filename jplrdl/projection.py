@@ -11,14 +11,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cholesky, eigh, solve_triangular, svd
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
 
 from ._algebra import inner, top_eigenvalue
 from ._products import gram_matrix, product
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 _RIDGE = 1e-3
-_WELL_CONDITIONED = 0.01
+_PROXIMAL = 2.0**-16
 _FEATURES = 8192
 
 
@@ -152,7 +152,8 @@ def update_projection(
     With a >= the largest eigenvalue of M, -tr(P'(aI - M)P) is concave and lies below its tangent at P, whose minimum is
     the polar factor of (aI - M)P + B: no step ascends. A smaller a, the curvature, makes longer steps: it is divided by
     four after every step that descends, and multiplied by four, up to that eigenvalue, after one that does not and is
-    not taken. Of a square P the first term is constant, and the polar factor of B is the minimum.
+    not taken. Of a square P the first term is constant, and the polar factor of B is the minimum. If what it is the
+    polar factor of is all but singular, it stays near to P where that tells it nothing.
 
     Parameters
     ----------
@@ -202,7 +203,7 @@ def update_projection(
 
 def turn_projection(p: FloatArray, b: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
     """update_projection of a square P, for arrays that need no check."""
-    best = _polar(b, n_jobs)
+    best = nearest_orthonormal(b, p, n_jobs=n_jobs)
     return best if inner(best, b) > inner(p, b) else p
 
 
@@ -215,46 +216,76 @@ def descend_projection(
     *,
     n_steps: int = 1,
     tol: float = 1e-6,
-    n_jobs: int | None = None,
 ) -> tuple[FloatArray, float]:
     """update_projection of a P with fewer columns than rows, for arrays that need no check."""
     ceiling = max(0.0, ceiling)
     a = ceiling if curvature is None else min(curvature, ceiling)
-    moved = product(m, p, n_jobs=n_jobs)
+    moved = m @ p
     value = inner(p, moved) - 2 * inner(p, b)
     for _ in range(n_steps):
-        candidate = _polar(p.dtype.type(a) * p - moved + b, n_jobs)
-        candidate_moved = product(m, candidate, n_jobs=n_jobs)
+        candidate = nearest_orthonormal(p.dtype.type(a) * p - moved + b, p)
+        candidate_moved = m @ candidate
         candidate_value = inner(candidate, candidate_moved) - 2 * inner(candidate, b)
-        if candidate_value > value:
-            if a == ceiling:
+        taken, last = candidate_value <= value, a
+        a = next_curvature(a, ceiling, taken)
+        if not taken:
+            if last == ceiling:
                 break
-            a = min(4 * a, ceiling)
             continue
         descent = value - candidate_value
         p, moved, value = candidate, candidate_moved, candidate_value
-        a /= 4
         if descent <= tol * abs(value):
             break
     return p, a
 
 
-def _polar(A: FloatArray, n_jobs: int | None = None) -> FloatArray:
-    """The matrix A (A'A)^-1/2 with orthonormal columns nearest to A.
+def next_curvature(a: float, ceiling: float, taken: bool) -> float:
+    """a of the next step: longer after a step that was taken, shorter after one that would have ascended."""
+    return a / 4 if taken else min(4 * a, ceiling)
+
+
+def nearest_orthonormal(A: FloatArray, P: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+    """The polar factor of A, the matrix with orthonormal columns that maximises tr(P'A).
+
+    Where A is all but singular, it says next to nothing of some directions, and of those that maximise it the one near
+    to the present P is wanted: the polar factor of A + sP, for a small s, is a proximal step from there. It takes no
+    singular value decomposition, which would choose those directions by rounding errors.
+    """
+    shift = A.dtype.type(_PROXIMAL * float(np.linalg.norm(A)))
+    for attempt in (lambda: A, lambda: (A + shift * P).astype(np.float64, copy=False)):
+        found = _polar(attempt(), n_jobs)
+        if found is not None:
+            return found.astype(A.dtype, copy=False)
+    U, _, Vt = svd(A, full_matrices=False)
+    return product(U, Vt, n_jobs=n_jobs)
+
+
+def _polar(A: FloatArray, n_jobs: int | None) -> FloatArray | None:
+    """A (A'A)^-1/2, or None if A is too ill-conditioned.
 
     Through the eigenvectors of A'A, a third of the cost of a singular value decomposition of A. Squaring brings an
-    error of eps times the squared condition number; a Newton-Schulz step squares what it costs of orthonormality. What
-    it turns the columns by is as small, and of second order in the tr(P'A) that they maximise. If A is so
-    ill-conditioned that too much is lost, it is the singular vectors after all.
+    error of eps times the squared condition number; above eps^3/4, a Newton-Schulz step squares what it costs of
+    orthonormality. What it turns the columns by is as small, and of second order in the tr(P'A) that they maximise.
     """
     eps = float(np.finfo(A.dtype).eps)
-    values, V = eigh(gram_matrix(A.T, n_jobs=n_jobs))
+    gram = gram_matrix(A.T, n_jobs=n_jobs)
+    if _smallest_pivot(gram) < eps**0.75:
+        return None
+    values, V = eigh(gram, driver="evd")
     smallest = values[0] / values[-1] if values[0] > 0 else 0.0
     if smallest < eps**0.75:
-        U, _, Vt = svd(A, full_matrices=False)
-        return product(U, Vt, n_jobs=n_jobs)
-    found = product(A, product(V / np.sqrt(values), V.T, n_jobs=n_jobs), n_jobs=n_jobs)
-    for needed in (smallest < _WELL_CONDITIONED, smallest < eps**0.5):
-        if needed:
+        return None
+    found = product(A, gram_matrix(V * values**-0.25, n_jobs=n_jobs), n_jobs=n_jobs)
+    for well_conditioned in (eps**0.25, eps**0.5):
+        if smallest < well_conditioned:
             found = 1.5 * found - 0.5 * product(found, gram_matrix(found.T, n_jobs=n_jobs), n_jobs=n_jobs)
     return found
+
+
+def _smallest_pivot(gram: FloatArray) -> float:
+    """Of Cholesky's method, a share of the largest: a bound of the smallest eigenvalue, far cheaper than that."""
+    try:
+        pivots = np.diagonal(cholesky(gram)) ** 2
+    except LinAlgError:
+        return 0.0
+    return float(pivots.min() / pivots.max())

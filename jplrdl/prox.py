@@ -121,10 +121,16 @@ def spectrum_workspace(v: FloatArray) -> NDArray[np.uint8]:
     return np.empty(_kernel.nuclear_worksize(v.shape[0], v.shape[1], v.dtype == np.float32), dtype=np.uint8)
 
 
-def shrink_spectrum(v: FloatArray, t: float, out: FloatArray, work: NDArray[np.uint8]) -> tuple[FloatArray, int]:
-    """The kernel of prox_nuclear for C-contiguous arrays, identical or apart; the new singular values and the rank."""
+def shrink_spectrum(
+    v: FloatArray, t: float, out: FloatArray, work: NDArray[np.uint8], *, rough: bool = False
+) -> tuple[FloatArray, int]:
+    """The kernel of prox_nuclear for C-contiguous arrays, identical or apart; the new singular values and the rank.
+
+    A rough map is through the Gram matrix wherever that can tell singular values from rounding errors: in float64 an
+    error of 1e-10 of the largest.
+    """
     singular: FloatArray = np.empty(min(v.shape), dtype=v.dtype)
-    info, rank = _kernel.nuclear(v, t, out, singular, work)
+    info, rank = _kernel.nuclear(v, t, out, singular, work, rough)
     if info != 0:
         raise np.linalg.LinAlgError(f"the singular value decomposition of V did not converge (LAPACK's info: {info})")
     return singular, rank

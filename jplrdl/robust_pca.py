@@ -165,7 +165,7 @@ def _solve(
     n_iter, rank, nuclear, feasibility = 0, 0, 0.0, math.inf
     while n_iter < max_iter and feasibility > tol:
         n_iter += 1
-        singular, rank = shrink_spectrum(v, 1 / mu, low_rank, work)
+        singular, rank = shrink_spectrum(v, 1 / mu, low_rank, work, rough=True)
         nuclear = float(singular.sum(dtype=np.float64))
         next_mu = min(rho * mu, last_mu)
         if missing is not None:

@@ -101,7 +101,8 @@ class Solver:
             self._class_grams = objective.class_grams(self.gram, self.atom_labels)
             self._terms |= objective.atom_terms(self.D, self.gram, self.atom_labels, w)
         if "codes" in changed or "dictionary" in changed:
-            self.explained, self.explained_own = self.split.all @ self.D, self.split.own @ self.D
+            self.explained_own = self.split.own @ self.D
+            self.explained = self.explained_own + self.split.other @ self.D
         if "projection" in changed:
             self._terms |= objective.projection_terms(self.Y, self.projection_graph, self.energy, w)
         self._terms |= objective.data_terms(

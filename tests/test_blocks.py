@@ -6,10 +6,10 @@ from scipy.sparse import csr_array, eye_array
 
 import jplrdl
 from jplrdl import objective, reference
-from jplrdl._algebra import largest_eigenvalue, nuclear_norm
+from jplrdl._algebra import estimated_eigenvalue, largest_eigenvalue, nuclear_norm
 from jplrdl.coding import coupled_codes
 from jplrdl.dictionary import atoms_objective, initial_dictionary, update_atoms
-from jplrdl.projection import initial_projection, span_basis, update_projection
+from jplrdl.projection import initial_projection, nearest_orthonormal, span_basis, update_projection
 
 PRECISION = {np.float64: 1e-9, np.float32: 1e-5}
 
@@ -150,6 +150,29 @@ def test_projection_steps_grow_until_one_ascends(rng):
     stayed, curvature = update_projection(lowest, M, values[0] / 2 * lowest, curvature=1e-3 * values[0])
     np.testing.assert_array_equal(stayed, lowest)
     np.testing.assert_allclose(curvature, 4e-3 * values[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(9, 9), (12, 7)])
+@pytest.mark.parametrize("weak", [1e-4, 1e-7, 1e-12, 0.0])
+def test_a_projection_stays_where_the_matrix_tells_nothing(rng, dtype, shape, weak):
+    n = shape[1]
+    U, V = np.linalg.qr(rng.standard_normal(shape))[0], np.linalg.qr(rng.standard_normal((n, n)))[0]
+    values = np.r_[np.linspace(1, 3, n - 2), weak, 0.0]
+    P = U @ np.diag(np.r_[np.ones(n - 2), -1.0, 1.0]) @ V.T
+    A = (U * values) @ V.T
+    found = nearest_orthonormal(A.astype(dtype), P.astype(dtype))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found.T @ found, np.eye(n), atol=100 * np.finfo(dtype).eps)
+    # The nuclear norm is the maximum of tr(P'A); a proximal step may lack what the weak direction is worth.
+    assert np.vdot(found, A) >= values.sum() - 2 * weak - 1e-5
+    turned = U.T @ found @ V
+    np.testing.assert_allclose(turned[:-2, :-2], np.eye(n - 2), atol=1e-3)
+    np.testing.assert_allclose(turned[-1, -1], 1.0, atol=1e-3)
+    if weak <= 1e-7:
+        np.testing.assert_allclose(turned[-2, -2], -1.0, atol=1e-3)
+    elif dtype == np.float64:
+        np.testing.assert_allclose(turned[-2, -2], 1.0, atol=1e-3)
 
 
 # ------------------------------------------------------------------------------------------------------ dictionary
@@ -334,3 +357,12 @@ def test_largest_eigenvalue_is_that_of_the_gram(rng):
     for shape in ((5, 9), (9, 5)):
         atoms = rng.standard_normal(shape)
         np.testing.assert_allclose(largest_eigenvalue(atoms), np.linalg.norm(atoms, 2) ** 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 3, 40, 300])
+def test_an_estimate_of_the_largest_eigenvalue_has_ten_digits(rng, n):
+    atoms = rng.standard_normal((n, 30))
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    np.testing.assert_allclose(estimated_eigenvalue(atoms @ atoms.T), np.linalg.norm(atoms, 2) ** 2, rtol=1e-10)
+    np.testing.assert_allclose(estimated_eigenvalue(np.eye(n)), 1.0, rtol=1e-14)
+    assert estimated_eigenvalue(np.zeros((n, n))) == 0

@@ -8,6 +8,7 @@ from strategies import matrices
 
 import jplrdl
 from jplrdl import reference
+from jplrdl.prox import shrink_spectrum, spectrum_workspace
 
 thresholds = st.sampled_from([0.0, 1e-3, 0.3, 1.0, 2.5, 100.0])
 
@@ -114,6 +115,10 @@ def test_nuclear_keeps_its_accuracy_on_both_sides_of_the_gram_limit(rng, shape, 
         result = jplrdl.prox_nuclear(V, t)[0]
         expected = reference.prox_nuclear(V.astype(np.float64), t)[0]
         assert np.linalg.norm(result - expected, 2) <= 2**11 * np.finfo(dtype).eps
+        if dtype == np.float64:
+            rough = np.empty_like(V)
+            shrink_spectrum(V, t, rough, spectrum_workspace(V), rough=True)
+            assert np.linalg.norm(rough - expected, 2) <= 1e-9
 
 
 def test_without_the_svd_fallback_a_small_threshold_would_fail(rng):

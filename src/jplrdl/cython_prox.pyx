@@ -19,6 +19,9 @@ taken only if
 which bounds the error by 2^9 eps s_max; otherwise the singular value decomposition of V itself decides. Where t is so
 small that rounding in K could pass for a singular value above it, below 2^-20 sqrt(|K|_F) in double and 2^-10 in
 single precision, the Gram matrix is not even asked.
+
+A rough map takes every s > t from the Gram matrix, down to that limit: in double precision an error of 2^19 eps s_max,
+1e-10 s_max, is too much for a map that others build on, and nothing to an iteration that sees it and goes on.
 """
 
 from cython cimport floating
@@ -273,7 +276,7 @@ cdef void sort_pairs(Py_ssize_t k, Py_ssize_t n, floating *w, floating *Z) noexc
                 Z[i * n + j], Z[least * n + j] = Z[least * n + j], Z[i * n + j]
 
 
-cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, floating t, floating *out,
+cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, floating t, bint rough, floating *out,
                      floating *singular, floating *work, Py_ssize_t lwork, void *iwork) noexcept nogil:
     """U = V Z h Z' and the singular values above t; False, with V as it was, where t is too small for it.
 
@@ -312,7 +315,7 @@ cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v,
         return False
     for i in range(k):
         w[i] = <floating> (w[i] / unit)
-    if k > 0 and w[0] < KEPT_LIMIT * size:
+    if k > 0 and w[0] < (threshold_limit if rough else KEPT_LIMIT) * size:
         return False
     for i in range(k):
         singular[k - 1 - i] = sqrt(w[i])
@@ -352,13 +355,13 @@ cdef int svd_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, f
     return 0
 
 
-cdef int shrink_spectrum(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, floating t, floating *out,
-                         floating *singular, Py_ssize_t *rank, void *work) noexcept nogil:
+cdef int shrink_spectrum(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, floating t, bint rough,
+                         floating *out, floating *singular, Py_ssize_t *rank, void *work) noexcept nogil:
     """Either route, then the shrunk singular values and how many of them are left."""
     cdef Py_ssize_t small = min(n_rows, n_columns), lwork = lapack_worksize(n_rows, n_columns, v), i
     cdef floating *arrays = <floating *> (<Py_ssize_t *> work + 12 * small)
     cdef int info = 0
-    if not gram_route(n_rows, n_columns, v, t, out, singular, arrays, lwork, work):
+    if not gram_route(n_rows, n_columns, v, t, rough, out, singular, arrays, lwork, work):
         info = svd_route(n_rows, n_columns, v, t, out, singular, arrays, lwork, work)
     rank[0] = 0
     for i in range(small):
@@ -377,12 +380,12 @@ cdef size_t sprox_nuclear_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns) noex
 
 cdef int dprox_nuclear(Py_ssize_t n_rows, Py_ssize_t n_columns, const double *v, double t,
                        double *out, double *singular, Py_ssize_t *rank, void *work) noexcept nogil:
-    return shrink_spectrum(n_rows, n_columns, v, t, out, singular, rank, work)
+    return shrink_spectrum(n_rows, n_columns, v, t, False, out, singular, rank, work)
 
 
 cdef int sprox_nuclear(Py_ssize_t n_rows, Py_ssize_t n_columns, const float *v, float t,
                        float *out, float *singular, Py_ssize_t *rank, void *work) noexcept nogil:
-    return shrink_spectrum(n_rows, n_columns, v, t, out, singular, rank, work)
+    return shrink_spectrum(n_rows, n_columns, v, t, False, out, singular, rank, work)
 
 
 # ---------------------------------------------------------------------------------------------- called from Python
@@ -410,15 +413,12 @@ def l21(const floating[:, :, ::1] v, floating t, floating[:, :, ::1] out, unsign
 
 
 def nuclear(const floating[:, ::1] v, floating t, floating[:, ::1] out, floating[::1] singular,
-            unsigned char[::1] work):
+            unsigned char[::1] work, bint rough=False):
     """out = prox_t(v) and its singular values; returns LAPACK's info and the rank."""
     cdef Py_ssize_t rank
     cdef int info
     with nogil:
-        if floating is double:
-            info = dprox_nuclear(v.shape[0], v.shape[1], &v[0, 0], t, &out[0, 0], &singular[0], &rank, &work[0])
-        else:
-            info = sprox_nuclear(v.shape[0], v.shape[1], &v[0, 0], t, &out[0, 0], &singular[0], &rank, &work[0])
+        info = shrink_spectrum(v.shape[0], v.shape[1], &v[0, 0], t, rough, &out[0, 0], &singular[0], &rank, &work[0])
     return info, rank
 
 
