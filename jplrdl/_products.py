@@ -1,4 +1,4 @@
-"""Large products in threads: some rows at a time, bit-identical for every n_jobs."""
+"""Large products in threads: a part at a time, bit-identical for every n_jobs."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ import numpy as np
 from ._parallel import run_chunks
 from ._validation import FloatArray
 
-_GRAM_ROWS, _PRODUCT_ROWS = 256, 128
+_GRAM_ROWS, _PRODUCT_ROWS, _PRODUCT_COLUMNS = 256, 192, 320
 # Multiplications, a millisecond of them, below which to wake a thread is not worth it.
 _LEAST = 20_000_000
 
 
 def product(A: FloatArray, B: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-    """A B, some rows of A at a time, in threads; bit-identical for every n_jobs."""
-    found: FloatArray = np.empty((len(A), B.shape[1]), dtype=A.dtype)
+    """A B, some rows of A or, if these are few, columns of B at a time, in threads; bit-identical for every n_jobs."""
+    n, k = len(A), B.shape[1]
+    found: FloatArray = np.empty((n, k), dtype=A.dtype)
+    by_rows = n >= 2 * _PRODUCT_ROWS
 
-    def fill(rows: slice) -> None:
-        np.matmul(A[rows], B, out=found[rows])
+    def fill(some: slice) -> None:
+        if by_rows:
+            np.matmul(A[some], B, out=found[some])
+        else:
+            np.matmul(A, B[:, some], out=found[:, some])
 
-    parts = max(1, round(len(A) / _PRODUCT_ROWS))
-    run_chunks(fill, len(A), max(1, -(-len(A) // parts)), n_jobs if A.size * B.shape[1] >= _LEAST else 1)
+    length, usual = (n, _PRODUCT_ROWS) if by_rows else (k, _PRODUCT_COLUMNS)
+    parts = max(1, 2 * round(length / (2 * usual)))  # as many for one of two threads as for the other
+    run_chunks(fill, length, max(1, -(-length // parts)), n_jobs if A.size * k >= _LEAST else 1)
     return found
 
 
