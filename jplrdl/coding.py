@@ -24,6 +24,7 @@ from ._validation import (
     check_finite,
     common_dtype,
 )
+from .coupled_least_squares import coupled_least_squares
 
 CONVERGED, ITERATION_LIMIT, NOT_POSITIVE_DEFINITE = 0, 1, 2
 
@@ -329,6 +330,9 @@ class _Search:
 
     def sweep(self, cov: FloatArray, laplacian: Any, weight: float) -> None:
         """All samples in turn, each with the newest codes of the others; a chunk at a time, for Ctrl-C."""
+        if not self.penalty.any():
+            self._sweep_without_penalty(cov, laplacian, weight)
+            return
         work = np.empty(self.worksize, dtype=np.uint8)
         shifted = np.empty(len(self.gram), dtype=self.gram.dtype)
         indptr, indices = laplacian.indptr.astype(np.intc), laplacian.indices.astype(np.intc)
@@ -340,6 +344,13 @@ class _Search:
                     self.max_iter, start, min(start + step, len(cov)), self.codes, self.n_iter, self.residual,
                     self.status, shifted, work,
                 )
+
+    def _sweep_without_penalty(self, cov: FloatArray, laplacian: Any, weight: float) -> None:
+        with held_blas:
+            self.codes, gradient = coupled_least_squares(self.gram, cov, laplacian, weight, self.codes)
+        self.n_iter[:] = 1
+        self.residual = np.abs(gradient).max(axis=1)
+        self.status[self.residual > 2 * self.tol * np.abs(cov).max(axis=1)] = NOT_POSITIVE_DEFINITE
 
     @property
     def info(self) -> CodingInfo:

@@ -254,7 +254,8 @@ def test_incoherence_turns_atoms_away(rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_passes_descend_to_the_joint_minimum(rng, classes, dtype):
+@pytest.mark.parametrize("penalty", [0.05, 0.0])
+def test_passes_descend_to_the_joint_minimum(rng, classes, penalty, dtype):
     X, y = classes
     D, _ = initial_dictionary(X, y)
     H, cov = D @ D.T + 0.1 * np.eye(len(D)), X @ D.T
@@ -262,16 +263,36 @@ def test_passes_descend_to_the_joint_minimum(rng, classes, dtype):
     codes = np.zeros((30, len(D)), dtype=dtype)
     values = [0.0]
     for _ in range(60):
-        codes, info = coupled_codes(H.astype(dtype), cov.astype(dtype), L, 0.05, 0.2, init=codes)
+        codes, info = coupled_codes(H.astype(dtype), cov.astype(dtype), L, penalty, 0.2, init=codes)
         assert info.converged
-        values.append(coupled_objective(H, cov, L, 0.05, 0.2, codes.astype(float)))
+        values.append(coupled_objective(H, cov, L, penalty, 0.2, codes.astype(float)))
     assert codes.dtype == dtype
     assert np.diff(values).max() <= PRECISION[dtype] * abs(values[-1])
     gradient = 2 * (codes @ H - cov + 0.2 * (L @ codes))
     on = codes != 0
     tight = 1e-7 if dtype == np.float64 else 1e-3
-    assert np.abs(gradient[on] + 0.05 * np.sign(codes[on])).max() < tight
-    assert np.abs(gradient[~on]).max() < 0.05 + tight
+    assert np.abs(gradient[on] + penalty * np.sign(codes[on])).max() < tight
+    assert np.abs(gradient[~on]).max(initial=0.0) < penalty + tight
+
+
+@pytest.mark.parametrize("weight", [0.3, 0.0])
+def test_a_pass_without_penalty_is_that_of_the_reference(rng, weight):
+    D = rng.standard_normal((12, 7)) @ rng.standard_normal((7, 20))  # twelve atoms of rank seven
+    cov, H = rng.standard_normal((15, 20)) @ D.T, D @ D.T
+    L = jplrdl.laplacian(jplrdl.signed_knn_graph(cov, np.arange(15) % 3, 3, 3), signed=True)
+    start = 0.1 * rng.standard_normal(cov.shape)
+    codes, info = coupled_codes(H, cov, L, 0.0, weight, init=start)
+    assert info.converged
+    expected = reference.coupled_codes(H, cov, L.toarray(), 0.0, weight, init=start)
+    assert (coupled_objective(H, cov, L, 0.0, weight, codes)
+            <= coupled_objective(H, cov, L, 0.0, weight, start))  # fmt: skip
+    np.testing.assert_allclose(codes @ D, expected @ D, rtol=1e-7, atol=1e-7)
+
+
+def test_a_code_that_has_no_minimum_is_told():
+    _, info = coupled_codes(np.diag([1.0, 0.0]), np.array([[1.0, 1.0], [1.0, 0.0]]), eye_array(2), 0.0, 0.0)
+    np.testing.assert_array_equal(info.status, [2, 0])
+    np.testing.assert_allclose(info.residual, [2.0, 0.0])
 
 
 def test_without_weight_the_codes_are_those_of_the_samples_alone(classes):

@@ -12,7 +12,8 @@ import pytest
 import jplrdl
 
 MODULES = [
-    "classification", "classifier", "cleaner", "coding", "datasets.corruption", "datasets.images", "datasets.lbp",
+    "classification", "classifier", "cleaner", "coding", "coupled_least_squares", "datasets.corruption",
+    "datasets.images", "datasets.lbp",
     "datasets.originals", "datasets.synthetic", "dictionary", "experiments.cells", "experiments.collaborative",
     "experiments.methods", "experiments.progress", "experiments.results", "experiments.sparse_representation",
     "graphs", "huber", "low_rank_dictionary", "occlusion", "paper", "problem",
