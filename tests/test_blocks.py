@@ -302,6 +302,16 @@ def test_without_weight_the_codes_are_those_of_the_samples_alone(classes):
     np.testing.assert_allclose(codes @ D, jplrdl.sparse_encode(X, D, 0.05) @ D, atol=1e-9)
 
 
+def test_a_code_of_many_non_zeros_is_found_from_any_start(rng):
+    D, X = rng.standard_normal((90, 200)), rng.standard_normal((6, 200))
+    expected = jplrdl.sparse_encode(X, D, 0.5)
+    assert (expected != 0).sum(axis=1).min() > 60
+    for start in (np.zeros_like(expected), rng.standard_normal(expected.shape), expected):
+        codes, info = coupled_codes(D @ D.T, X @ D.T, eye_array(6), 0.5, 0.0, init=start)
+        assert info.converged
+        np.testing.assert_allclose(codes, expected, atol=1e-10)
+
+
 def test_bad_coupling_is_named():
     with pytest.raises(ValueError, match=r"laplacian must have shape \(2, 2\)"):
         coupled_codes(np.eye(3), np.ones((2, 3)), eye_array(3), 0.1, 0.1)

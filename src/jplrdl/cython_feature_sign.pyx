@@ -84,13 +84,14 @@ cdef struct dSearch:
     int *place                      # of every atom
     int *members                    # atoms of the working set
     int *support                    # positions in the working set
+    int *slot                       # columns of the panel; those behind the support are free
     int *found                      # scratch
     double *code                    # a_S
     double *sign                    # theta_S
     double *step
     double *grad                    # g over the working set
     double *full_grad               # g over all atoms
-    double *panel                   # G, rows of the working set, columns of the support; leading dimension ld
+    double *panel                   # G, rows of the working set, columns of the support in slots; leading dimension ld
     double *factor                  # R, upper triangular, leading dimension ld
     double *inverse                 # 1 / R_ii
 
@@ -104,6 +105,7 @@ cdef struct sSearch:
     int *place
     int *members
     int *support
+    int *slot
     int *found
     float *code
     float *sign
@@ -123,9 +125,12 @@ ctypedef fused Search:
 
 cdef void widen(Search *q) noexcept nogil:
     """Double the leading dimension of the compact arrays, moving columns from the last to the first."""
-    cdef Py_ssize_t j, wider = min(2 * q.ld, q.n_atoms)
-    for j in range(q.active - 1, 0, -1):
+    cdef Py_ssize_t j, last = 0, wider = min(2 * q.ld, q.n_atoms)
+    for j in range(q.active):
+        last = max(last, <Py_ssize_t> q.slot[j])
+    for j in range(last, 0, -1):
         memmove(q.panel + j * wider, q.panel + j * q.ld, q.size * sizeof(q.panel[0]))
+    for j in range(q.active - 1, 0, -1):
         memmove(q.factor + j * wider, q.factor + j * q.ld, (j + 1) * sizeof(q.factor[0]))
     q.ld = wider
 
@@ -140,7 +145,7 @@ cdef void join(Search *q, Py_ssize_t count, const int *atoms) noexcept nogil:
         widen(q)
     for i in range(q.active):
         row = q.gram + q.members[q.support[i]] * q.gram_stride
-        column = q.panel + i * q.ld + q.size
+        column = q.panel + q.slot[i] * q.ld + q.size
         for k in range(count):
             column[k] = row[atoms[k]]
     for k in range(count):
@@ -236,7 +241,7 @@ cdef double append(Search *q, Py_ssize_t position) noexcept nogil:
     cdef Py_ssize_t i, s = q.active, atom = q.members[position]
     cdef double pivot
     row = q.gram + atom * q.gram_stride
-    entries = q.panel + s * q.ld
+    entries = q.panel + q.slot[s] * q.ld
     for i in range(q.size):
         entries[i] = row[q.members[i]]
     column = q.factor + s * q.ld
@@ -256,7 +261,7 @@ cdef double append(Search *q, Py_ssize_t position) noexcept nogil:
 
 cdef bint is_dependent(Search *q, double pivot) noexcept nogil:
     """Is the pivot of the member behind the support no more than what rounding leaves of its diagonal?"""
-    return not pivot > q.pivot_tol * q.panel[q.active * q.ld + q.support[q.active]]
+    return not pivot > q.pivot_tol * q.panel[q.slot[q.active] * q.ld + q.support[q.active]]
 
 
 cdef void take_in(Search *q, double code, double sign) noexcept nogil:
@@ -271,9 +276,10 @@ cdef void drop(Search *q, Py_ssize_t k) noexcept nogil:
     """Remove member k from the support.
 
     Without column k, R is upper Hessenberg from there on; a Givens rotation of rows i, i+1 removes each sub-diagonal
-    element. Column after column, so that memory is read in order.
+    element. Column after column, so that memory is read in order. The panel stays as it is: a slot of it becomes free.
     """
     cdef Py_ssize_t i, j, s = q.active
+    cdef int free = q.slot[k]
     cdef double above, length, inverse
     cosine = q.step                         # free between two solves
     sine = q.full_grad                      # free while the working set is searched
@@ -291,8 +297,9 @@ cdef void drop(Search *q, Py_ssize_t k) noexcept nogil:
         sine[j - 1] = column[j] * inverse
         column[j - 1] = length
         q.inverse[j - 1] = inverse
-        memcpy(q.panel + (j - 1) * q.ld, q.panel + j * q.ld, q.size * sizeof(column[0]))
-        q.code[j - 1], q.sign[j - 1], q.support[j - 1] = q.code[j], q.sign[j], q.support[j]
+        q.code[j - 1], q.sign[j - 1] = q.code[j], q.sign[j]
+        q.support[j - 1], q.slot[j - 1] = q.support[j], q.slot[j]
+    q.slot[s - 1] = free
     q.active = s - 1
 
 
@@ -355,9 +362,9 @@ cdef Walk walk(Search *q, Py_ssize_t moving, double slope, double curvature) noe
         q.step[i] = t * q.step[i]
         q.code[i] += q.step[i]
     if Search is dSearch:
-        dadd_columns(q.size, moving, q.step, q.panel, q.ld, NULL, q.grad)
+        dadd_columns(q.size, moving, q.step, q.panel, q.ld, q.slot, q.grad)
     else:
-        sadd_columns(q.size, moving, q.step, q.panel, q.ld, NULL, q.grad)
+        sadd_columns(q.size, moving, q.step, q.panel, q.ld, q.slot, q.grad)
     if stop >= 0:
         q.code[stop] = 0
     for i in range(q.active - 1, -1, -1):
@@ -388,7 +395,7 @@ cdef bint exchange(Search *q, double theta) noexcept nogil:
             take_in(q, code, theta)
             return True
     for i in range(q.size):
-        q.grad[i] -= code * q.panel[q.active * q.ld + i]
+        q.grad[i] -= code * q.panel[q.slot[q.active] * q.ld + i]
     q.place[q.members[position]] = GIVEN_UP
     return False
 
@@ -503,14 +510,14 @@ cdef int search(Search *q, Py_ssize_t max_iter, Py_ssize_t *n_iter, double *resi
 
 cdef void load(Search *q) noexcept nogil:
     """Take the non-zeros of the warm start as the support; those that depend on the others start from zero."""
-    cdef Py_ssize_t j
-    cdef int atom
+    cdef Py_ssize_t j, count = 0
     for j in range(q.n_atoms):
-        if q.result[j] != 0:
-            atom = <int> j
-            join(q, 1, &atom)
-            if not is_dependent(q, append(q, q.size - 1)):
-                take_in(q, q.result[j], 1 if q.result[j] > 0 else -1)
+        q.found[count] = <int> j
+        count += q.result[j] != 0
+    join(q, count, q.found)
+    for j in range(count):
+        if not is_dependent(q, append(q, j)):
+            take_in(q, q.result[q.members[j]], 1 if q.result[q.members[j]] > 0 else -1)
 
 
 cdef bint store(Search *q) noexcept nogil:
@@ -527,7 +534,7 @@ cdef bint store(Search *q) noexcept nogil:
 
 cdef void lay_out(Search *q) noexcept nogil:
     """Divide the workspace, which begins with the codes, and empty the working set."""
-    cdef Py_ssize_t n = q.n_atoms
+    cdef Py_ssize_t i, n = q.n_atoms
     q.sign = q.code + n
     q.step = q.sign + n
     q.grad = q.step + n
@@ -538,10 +545,13 @@ cdef void lay_out(Search *q) noexcept nogil:
     q.place = <int *> (q.factor + n * n)
     q.members = q.place + n
     q.support = q.members + n
-    q.found = q.support + n
+    q.slot = q.support + n
+    q.found = q.slot + n
     q.size = q.active = 0
     q.ld = min(FIRST_LEADING_DIMENSION, n)
     memset(q.place, OUTSIDE, n * sizeof(int))
+    for i in range(n):
+        q.slot[i] = <int> i
 
 
 cdef int run(Search *q, double tol, Py_ssize_t max_iter, Py_ssize_t *n_iter, double *residual) noexcept nogil:
@@ -570,11 +580,11 @@ cdef int run(Search *q, double tol, Py_ssize_t max_iter, Py_ssize_t *n_iter, dou
 # ----------------------------------------------------------------------------------------------- the public C API
 
 cdef size_t dfeature_sign_worksize(Py_ssize_t n_atoms) noexcept nogil:
-    return (2 * <size_t> n_atoms + 6) * n_atoms * sizeof(double) + 4 * n_atoms * sizeof(int)
+    return (2 * <size_t> n_atoms + 6) * n_atoms * sizeof(double) + 5 * n_atoms * sizeof(int)
 
 
 cdef size_t sfeature_sign_worksize(Py_ssize_t n_atoms) noexcept nogil:
-    return (2 * <size_t> n_atoms + 6) * n_atoms * sizeof(float) + 4 * n_atoms * sizeof(int)
+    return (2 * <size_t> n_atoms + 6) * n_atoms * sizeof(float) + 5 * n_atoms * sizeof(int)
 
 
 cdef int dfeature_sign(
