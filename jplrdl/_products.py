@@ -34,6 +34,8 @@ def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
     """The inner products of all rows, exactly symmetric, in threads; bit-identical for every n_jobs."""
     n = len(atoms)
     gram = np.empty((n, n), dtype=atoms.dtype)
+    if not (atoms.flags.c_contiguous or atoms.flags.f_contiguous):
+        atoms = np.ascontiguousarray(atoms)  # NumPy would copy twice, and not see that both sides are the same
 
     def fill(rows: slice) -> None:
         some = atoms[rows]

@@ -248,16 +248,19 @@ def nearest_orthonormal(A: FloatArray, P: FloatArray, *, n_jobs: int | None = No
     """The polar factor of A, the matrix with orthonormal columns that maximises tr(P'A).
 
     Where A is all but singular, it says next to nothing of some directions, and of those that maximise it the one near
-    to the present P is wanted: the polar factor of A + sP, for a small s, is a proximal step from there. It takes no
-    singular value decomposition, which would choose those directions by rounding errors.
+    to the present P is wanted: the polar factor of A + sP, for a small s, is a proximal step from there. A singular
+    value decomposition would choose those directions by rounding errors; it is what remains if A + sP is singular too.
     """
     shift = A.dtype.type(_PROXIMAL * float(np.linalg.norm(A)))
-    for attempt in (lambda: A, lambda: (A + shift * P).astype(np.float64, copy=False)):
-        found = _polar(attempt(), n_jobs)
-        if found is not None:
-            return found.astype(A.dtype, copy=False)
-    U, _, Vt = svd(A, full_matrices=False)
-    return product(U, Vt, n_jobs=n_jobs)
+    if shift == 0:
+        return P
+    found = _polar(A, n_jobs)
+    if found is None:
+        found = _polar((A + shift * P).astype(np.float64, copy=False), n_jobs)
+    if found is None:
+        U, _, Vt = svd(A, full_matrices=False)
+        found = product(U, Vt, n_jobs=n_jobs)
+    return found.astype(A.dtype, copy=False)
 
 
 def _polar(A: FloatArray, n_jobs: int | None) -> FloatArray | None:

@@ -175,6 +175,11 @@ def test_a_projection_stays_where_the_matrix_tells_nothing(rng, dtype, shape, we
         np.testing.assert_allclose(turned[-2, -2], 1.0, atol=1e-3)
 
 
+def test_a_projection_stays_where_there_is_nothing_to_descend():
+    P = np.eye(5)[:, :3]
+    np.testing.assert_array_equal(nearest_orthonormal(np.zeros((5, 3)), P), P)
+
+
 # ------------------------------------------------------------------------------------------------------ dictionary
 
 

@@ -50,13 +50,22 @@ def test_gram_is_exactly_symmetric(unit_rows):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gram_is_exactly_symmetric_however_the_atoms_lie(rng, dtype):
+    wide = rng.standard_normal((600, 90)).astype(dtype)
+    for atoms in (wide[:, ::3], wide[::2], wide[:, 7:60], np.asfortranarray(wide), wide[::-1, ::-1], wide[:1].T):
+        gram = gram_matrix(atoms)
+        np.testing.assert_array_equal(gram, gram.T)
+        np.testing.assert_allclose(gram, atoms @ atoms.T, atol=1e-4 if dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_products_are_those_of_numpy(rng, dtype):
-    for n in (1, 127, 300):
-        A, B = rng.standard_normal((n, 40)).astype(dtype), rng.standard_normal((40, 7)).astype(dtype)
+    for n, m, k in ((1, 40, 7), (127, 40, 7), (300, 40, 7), (900, 200, 150), (140, 300, 700)):
+        A, B = rng.standard_normal((n, m)).astype(dtype), rng.standard_normal((m, k)).astype(dtype)
         for n_jobs in (1, 3):
             found = product(A, B, n_jobs=n_jobs)
             assert found.dtype == dtype
-            np.testing.assert_allclose(found, A @ B, atol=1e-4 if dtype == np.float32 else 1e-12)
+            np.testing.assert_allclose(found, A @ B, atol=1e-3 if dtype == np.float32 else 1e-12)
 
 
 def test_helpers_go_home_after_an_exception():
