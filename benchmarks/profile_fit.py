@@ -73,8 +73,9 @@ def operations(model: JPLRDLClassifier, n: int, m: int) -> dict[str, float]:
     d, C = model.projection_.shape[1], len(model.components_)
     r = min(n, m)
     eigen = 10 / 3  # times the cube of the side: a symmetric matrix to tridiagonal form, and eigenvectors back
-    polar = 3 * r * d**2 + eigen * d**3 + 2 * d**3 + 3 * r * d**2
-    step = polar if r == d else polar + 4 * r**2 * d
+    polar, polish = 3 * r * d**2 + (eigen + 1) * d**3, 3 * r * d**2
+    # A square projection's matrix is singular here: its Gram matrix is made twice, and two steps polish the factor.
+    step = polar + polish if r > d else polar + r * d**2 + 2 * polish
     return {
         "span": 3 * r**2 * max(n, m) + eigen * r**3 + 4 * n * m * r if m > n else r**2 * n + eigen * r**3,
         "first P and D": 4 * n * r**2 + (eigen + 5) * r**3,

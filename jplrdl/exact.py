@@ -93,20 +93,22 @@ class ExactSolver(Solver):
         if self.P.shape[0] == self.P.shape[1]:
             linear = product(self.X.T, explained, n_jobs=self.n_jobs)
             self._project(turn_projection(self.P, linear, n_jobs=self.n_jobs))
+            self.evaluate("projection")
         else:
             a = self.ceiling if self.curvature is None else self.curvature
             pull = product(self.X.T, explained - self._drawn(self.Y), n_jobs=self.n_jobs)
             P, Y, before = self.P, self.Y, self.objective
             self._project(nearest_orthonormal(P.dtype.type(a) * P + pull, P, n_jobs=self.n_jobs))
+            self.evaluate("projection")
             taken = self.objective <= before
             self.curvature = next_curvature(a, self.ceiling, taken)
             if not taken:
-                self._project(P, Y)
+                self.P, self.Y = P, Y
+                self.evaluate("projection")
         self.record("projection")
 
-    def _project(self, P: FloatArray, Y: FloatArray | None = None) -> None:
-        self.P, self.Y = P, product(self.X, P, n_jobs=self.n_jobs) if Y is None else Y
-        self.evaluate("projection")
+    def _project(self, P: FloatArray) -> None:
+        self.P, self.Y = P, product(self.X, P, n_jobs=self.n_jobs)
 
 
 def _groups(classes: list[slice]) -> Iterator[list[slice]]:

@@ -177,7 +177,7 @@ def _smallest_eigenvalue(L: csr_array) -> float:
 def _scaled(x: FloatArray, width: float) -> tuple[FloatArray, float]:
     """X and the kernel's width in units in which squares neither over- nor underflow: a power of two, exactly."""
     numbers = np.finfo(x.dtype)
-    exponent = int(np.frexp(np.abs(x).max())[1])
+    exponent = int(np.frexp(max(x.max(), -x.min()))[1])
     if abs(exponent) > numbers.maxexp // 4:
         with np.errstate(over="ignore", under="ignore"):
             x, width = np.ldexp(x, -exponent), float(np.ldexp(width, -exponent))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _alm
 from ._algebra import largest_eigenvalue
+from ._parallel import held_blas
 from ._validation import FloatArray, as_count, as_float_array, as_mask, as_nonnegative, as_positive, check_finite
 from .prox import prox_l1, shrink_spectrum, spectrum_workspace
+
+# Rows or columns, below which threads of BLAS cost more than they bring.
+_ALONE = 256
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,8 @@ def decompose(
         return RobustPCAResult(x.copy(), x.copy(), 0, 0, 0.0, 0.0, 0.0, True)
     # The problem scales with X; inside, its largest element is 1, so that no square over- or underflows.
     mu = None if mu is None else mu * largest
-    return _solve(x / x.dtype.type(largest), missing, eta, mu, rho, tol, max_iter, largest)
+    with held_blas if min(x.shape) < _ALONE else nullcontext():
+        return _solve(x / x.dtype.type(largest), missing, eta, mu, rho, tol, max_iter, largest)
 
 
 def default_eta(shape: tuple[int, ...], mask: NDArray[np.bool_] | None = None) -> float:

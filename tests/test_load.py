@@ -73,6 +73,13 @@ def test_a_search_hands_arrays_on_as_they_are(tmp_path):
     assert peak < 2 * labels.nbytes + 4e6
 
 
+def test_a_graph_needs_no_copy_of_the_samples():
+    y = np.arange(400) % 4
+    narrow, wide = (np.random.default_rng(0).standard_normal((400, m)) for m in (10, 4000))
+    peaks = [peak_memory(lambda X=X: jplrdl.signed_knn_graph(X, y, 5, 5))[1] for X in (narrow, wide)]
+    assert peaks[1] < peaks[0] + wide.nbytes / 10
+
+
 def resident_memory():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096
