@@ -11,7 +11,7 @@ from ._validation import FloatArray
 
 def coupled_least_squares(
     gram: FloatArray, cov: FloatArray, laplacian: Any, weight: float, codes: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """One pass over min sum_p [a_p'Ha_p - 2 b_p'a_p] + weight tr(A'LA): each code in turn to its minimum.
 
     All samples share the eigenvectors U of H. In the coordinates c_p = U'a_p the minimum is a division,
@@ -35,6 +35,8 @@ def coupled_least_squares(
     codes : ndarray of the shape of cov
     gradient : ndarray of the shape of cov
         What was left, at the end of its turn, of the gradient in each code.
+    sizes : ndarray of shape (n_samples,)
+        The length of the right side above, to compare the gradient with.
 
     Examples
     --------
@@ -47,7 +49,7 @@ def coupled_least_squares(
     """
     values, U = np.linalg.eigh(gram.astype(np.float64, copy=False))
     least = len(values) * float(np.finfo(gram.dtype).eps) * abs(values[-1])
-    c, linear, left = codes @ U, cov @ U, np.zeros(cov.shape)
+    c, linear, left, sizes = codes @ U, cov @ U, np.zeros(cov.shape), np.zeros(len(cov))
     for p in range(len(c)):
         of_row = slice(laplacian.indptr[p], laplacian.indptr[p + 1])
         neighbours, coupling = laplacian.indices[of_row], weight * laplacian.data[of_row].astype(np.float64)
@@ -55,5 +57,5 @@ def coupled_least_squares(
         diagonal = values + coupling[~others].sum()
         right = linear[p] - coupling[others] @ c[neighbours[others]]
         np.divide(right, diagonal, out=c[p], where=diagonal > least)
-        left[p] = 2 * (diagonal * c[p] - right)
-    return (c @ U.T).astype(gram.dtype, copy=False), (left @ U.T).astype(gram.dtype, copy=False)
+        left[p], sizes[p] = 2 * (diagonal * c[p] - right), np.linalg.norm(right)
+    return (c @ U.T).astype(gram.dtype, copy=False), (left @ U.T).astype(gram.dtype, copy=False), sizes

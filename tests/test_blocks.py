@@ -294,6 +294,18 @@ def test_a_pass_without_penalty_is_that_of_the_reference(rng, weight):
     np.testing.assert_allclose(codes @ D, expected @ D, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weight", [0.3, 0.0])
+def test_a_sample_of_zeros_among_others_converges_without_penalty(rng, weight, dtype):
+    D, X = rng.standard_normal((40, 15)), rng.standard_normal((12, 15))
+    X[3] = 0
+    L = jplrdl.laplacian(jplrdl.signed_knn_graph(X, np.arange(12) % 3, 3, 3), signed=True)
+    codes = np.zeros((12, 40), dtype=dtype)
+    for _ in range(5):
+        codes, info = coupled_codes((D @ D.T).astype(dtype), (X @ D.T).astype(dtype), L, 0.0, weight, init=codes)
+        assert info.converged
+
+
 def test_a_code_that_has_no_minimum_is_told():
     _, info = coupled_codes(np.diag([1.0, 0.0]), np.array([[1.0, 1.0], [1.0, 0.0]]), eye_array(2), 0.0, 0.0)
     np.testing.assert_array_equal(info.status, [2, 0])
