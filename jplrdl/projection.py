@@ -274,7 +274,7 @@ def _polar(A: FloatArray, n_jobs: int | None) -> FloatArray | None:
     gram = gram_matrix(A.T, n_jobs=n_jobs)
     if _smallest_pivot(gram) < eps**0.75:
         return None
-    values, V = eigh(gram, driver="evd")
+    values, V = np.linalg.eigh(gram)
     smallest = values[0] / values[-1] if values[0] > 0 else 0.0
     if smallest < eps**0.75:
         return None
