@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -165,15 +166,15 @@ def test_a_measurement_is_the_accuracy_of_what_was_chosen():
     split = split_images(WHITE, 2)
     cleaner = LowRankCleaner(ridge=0.01)
     model = CollaborativeRepresentationClassifier(0.003).fit(cleaner.fit_transform(split.X_train), split.y_train)
-    right = model.predict(cleaner.transform(split.X_test)) == split.y_test
-    assert record["accuracy"] == pytest.approx(100 * right.mean(), abs=1e-3)
+    predicted = model.predict(cleaner.transform(split.X_test))
+    assert record["accuracy"] == pytest.approx(100 * np.mean(predicted == split.y_test), abs=1e-3)
+    assert record["class_accuracy"] == pytest.approx(100 * balanced_accuracy_score(split.y_test, predicted), abs=1e-3)
     assert record["n_test"] == len(split.y_test)
 
 
-def test_classes_count_alike_where_the_cell_says():
+def test_classes_of_all_sizes_count_alike():
     right, y = np.array([True, True, True, False]), np.array([0, 0, 0, 1])
-    assert tasks._accuracy(right, y, False) == 0.75
-    assert tasks._accuracy(right, y, True) == 0.5
+    assert tasks._class_accuracy(right, y) == balanced_accuracy_score(y, np.where(right, y, 1 - y)) == 0.5
 
 
 def lines(path):

@@ -50,8 +50,6 @@ class Cell:
         Parameters of JPLRDLClassifier and their values.
     tuned : bool
         Choose parameters by cross-validation; otherwise defaults.
-    class_average : bool
-        Average the accuracies of the classes.
     """
 
     data: str
@@ -64,7 +62,6 @@ class Cell:
     features: Literal["pixels", "lbp"] = "pixels"
     changes: tuple[tuple[str, Any], ...] = ()
     tuned: bool = True
-    class_average: bool = False
 
     @property
     def name(self) -> str:
@@ -81,7 +78,7 @@ class Cell:
         parts += [f"{self.corruption}-{100 * self.share:g}-{self.where}"] * bool(self.corruption and self.share)
         parts += [self.features] * (self.features != "pixels")
         parts += [f"{key}={value}" for key, value in self.changes]
-        parts += ["untuned"] * (not self.tuned) + ["class-average"] * self.class_average
+        parts += ["untuned"] * (not self.tuned)
         return "/".join(parts)
 
     @property

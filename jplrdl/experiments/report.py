@@ -17,6 +17,9 @@ from .results import Results
 from .studies import Study
 
 _HEADER = ("row", "x", "column", "mean", "std", "splits", "paper")
+_UNITS = {
+    "accuracy": "accuracy (%)", "class_accuracy": "mean accuracy of classes (%)", "fit_seconds": "seconds of a fit",
+}  # fmt: skip
 Row = tuple[str, float | None, str, float, float, int, float | None]
 
 
@@ -39,7 +42,7 @@ def write_experiment(name: str, experiment: Experiment, results: Results, out: P
     if not rows:
         return rows
     write_table(out / f"{name}.csv", _HEADER, rows)
-    unit = "accuracy (%)" if experiment.measure == "accuracy" else "seconds of a fit"
+    unit = _UNITS[experiment.measure]
     labels = {row[0] for row in rows}
     if experiment.x_label:
         curves: dict[str, list[tuple[float, float, float]]] = {}
