@@ -3,14 +3,21 @@
 #ifndef JPLRDL_COLUMNS_H
 #define JPLRDL_COLUMNS_H
 
+#include <stdint.h>
+#include <string.h>
+
 #include "_vectors.h"
 
 /* Four sums at once, as one vector where the compiler has such types. */
 #if defined(__GNUC__)
+#define JPLRDL_INLINE static inline __attribute__((always_inline))
+#define JPLRDL_SAME_MEMORY __attribute__((may_alias))
 #define JPLRDL_FOUR(T, name) \
     typedef T name __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
 #define JPLRDL_ADD_PRODUCTS(name, sums, a, x) sums += *(const name *)(a) * *(const name *)(x)
 #else
+#define JPLRDL_INLINE static inline
+#define JPLRDL_SAME_MEMORY
 #define JPLRDL_FOUR(T, name) typedef T name[4];
 #define JPLRDL_ADD_PRODUCTS(name, sums, a, x) \
     for (int j_ = 0; j_ < 4; j_++)            \
@@ -21,9 +28,13 @@
 /* add_columns: y += Ax over the columns `which` of A, or over the first ones; four at a time.
    forward: x = R^-T x for the upper triangular R with leading dimension ldr; inverse holds 1 / R_ii.
    backward: x = R^-1 x.
+   rotate: n Givens rotations, one after the other, of neighbours in x.
    largest: max |v_i|.
-   count_above: how many v_i > cut. */
-#define JPLRDL_COLUMNS(T, prefix)                                                                             \
+   count_above: how many |v_i| > cut >= 0.
+   find_above: the places of |v_i| > cut >= 0, in order; returns how many. Most blocks have none.
+   These compare the bits of |v_i|, integers in the same order, because a compiler may take their maximum in any order. */
+#define JPLRDL_COLUMNS(T, prefix, integer, signless)                                                          \
+    typedef integer prefix##bits JPLRDL_SAME_MEMORY;                                                          \
     JPLRDL_FOUR(T, prefix##four)                                                                              \
     JPLRDL_WIDEST static void prefix##add_columns(ptrdiff_t n, ptrdiff_t count, const T *x, const T *A,       \
                                                   ptrdiff_t lda, const int *which, T *y) {                    \
@@ -95,36 +106,56 @@
                 x[k] -= (r[k] * e + s[k] * f) + (t[k] * g + u[k] * h);                                        \
         }                                                                                                     \
     }                                                                                                         \
-    JPLRDL_WIDEST static T prefix##largest(ptrdiff_t n, const T *v) {                                         \
-        T lane[16] = {0}, worst = 0;                                                                          \
-        ptrdiff_t i = 0;                                                                                      \
-        for (; i + 16 <= n; i += 16)                                                                          \
-            for (int j = 0; j < 16; j++) {                                                                    \
-                T size = v[i + j] < 0 ? -v[i + j] : v[i + j];                                                 \
-                lane[j] = size > lane[j] ? size : lane[j];                                                    \
-            }                                                                                                 \
-        for (int j = 0; i + j < n; j++) {                                                                     \
-            T size = v[i + j] < 0 ? -v[i + j] : v[i + j];                                                     \
-            lane[j] = size > lane[j] ? size : lane[j];                                                        \
+    JPLRDL_WIDEST static void prefix##rotate(ptrdiff_t n, const T *cosine, const T *sine, T *x) {             \
+        T above = x[0];                                                                                       \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                   \
+            T below = x[i + 1];                                                                               \
+            x[i] = cosine[i] * above + sine[i] * below;                                                       \
+            above = cosine[i] * below - sine[i] * above;                                                      \
         }                                                                                                     \
-        for (int j = 0; j < 16; j++)                                                                          \
-            worst = lane[j] > worst ? lane[j] : worst;                                                        \
+        x[n] = above;                                                                                         \
+    }                                                                                                         \
+    JPLRDL_INLINE integer prefix##largest_bits(ptrdiff_t n, const T *v) {                                     \
+        const prefix##bits *bits = (const prefix##bits *) v;                                                  \
+        integer worst = 0;                                                                                    \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                   \
+            integer size = bits[i] & signless;                                                                \
+            worst = size > worst ? size : worst;                                                              \
+        }                                                                                                     \
         return worst;                                                                                         \
     }                                                                                                         \
+    JPLRDL_WIDEST static T prefix##largest(ptrdiff_t n, const T *v) {                                         \
+        integer worst = prefix##largest_bits(n, v);                                                           \
+        T value;                                                                                              \
+        memcpy(&value, &worst, sizeof value);                                                                 \
+        return value;                                                                                         \
+    }                                                                                                         \
     JPLRDL_WIDEST static ptrdiff_t prefix##count_above(ptrdiff_t n, const T *v, T cut) {                      \
-        T lane[16] = {0}, count = 0;                                                                          \
-        ptrdiff_t i = 0;                                                                                      \
-        for (; i + 16 <= n; i += 16)                                                                          \
-            for (int j = 0; j < 16; j++)                                                                      \
-                lane[j] += v[i + j] > cut ? 1 : 0;                                                            \
-        for (int j = 0; i + j < n; j++)                                                                       \
-            lane[j] += v[i + j] > cut ? 1 : 0;                                                                \
-        for (int j = 0; j < 16; j++)                                                                          \
-            count += lane[j];                                                                                 \
+        const prefix##bits *bits = (const prefix##bits *) v;                                                  \
+        integer limit, count = 0;                                                                             \
+        memcpy(&limit, &cut, sizeof limit);                                                                   \
+        for (ptrdiff_t i = 0; i < n; i++)                                                                     \
+            count += (bits[i] & signless) > limit;                                                            \
         return (ptrdiff_t) count;                                                                             \
+    }                                                                                                         \
+    JPLRDL_WIDEST static ptrdiff_t prefix##find_above(ptrdiff_t n, const T *v, T cut, int *found) {           \
+        const prefix##bits *bits = (const prefix##bits *) v;                                                  \
+        ptrdiff_t count = 0;                                                                                  \
+        integer limit;                                                                                        \
+        memcpy(&limit, &cut, sizeof limit);                                                                   \
+        for (ptrdiff_t start = 0; start < n; start += 64) {                                                   \
+            ptrdiff_t stop = start + 64 < n ? start + 64 : n;                                                 \
+            if (prefix##largest_bits(stop - start, v + start) <= limit)                                       \
+                continue;                                                                                     \
+            for (ptrdiff_t i = start; i < stop; i++) {                                                        \
+                found[count] = (int) i;                                                                       \
+                count += (bits[i] & signless) > limit;                                                        \
+            }                                                                                                 \
+        }                                                                                                     \
+        return count;                                                                                         \
     }
 
-JPLRDL_COLUMNS(double, d)
-JPLRDL_COLUMNS(float, s)
+JPLRDL_COLUMNS(double, d, int64_t, INT64_MAX)
+JPLRDL_COLUMNS(float, s, int32_t, INT32_MAX)
 
 #endif

@@ -49,10 +49,14 @@ cdef extern from "_columns.h":
     void sforward(Py_ssize_t n, const float *R, Py_ssize_t ldr, const float *inverse, float *x) noexcept nogil
     void dbackward(Py_ssize_t n, const double *R, Py_ssize_t ldr, const double *inverse, double *x) noexcept nogil
     void sbackward(Py_ssize_t n, const float *R, Py_ssize_t ldr, const float *inverse, float *x) noexcept nogil
+    void drotate(Py_ssize_t n, const double *cosine, const double *sine, double *x) noexcept nogil
+    void srotate(Py_ssize_t n, const float *cosine, const float *sine, float *x) noexcept nogil
     double dlargest(Py_ssize_t n, const double *v) noexcept nogil
     float slargest(Py_ssize_t n, const float *v) noexcept nogil
     Py_ssize_t dcount_above(Py_ssize_t n, const double *v, double cut) noexcept nogil
     Py_ssize_t scount_above(Py_ssize_t n, const float *v, float cut) noexcept nogil
+    Py_ssize_t dfind_above(Py_ssize_t n, const double *v, double cut, int *found) noexcept nogil
+    Py_ssize_t sfind_above(Py_ssize_t n, const float *v, float cut, int *found) noexcept nogil
 
 cdef enum:
     FIRST_LEADING_DIMENSION = 64    # room of the compact arrays at first; doubled when the working set outgrows it
@@ -155,18 +159,21 @@ cdef void join(Search *q, Py_ssize_t count, const int *atoms) noexcept nogil:
     q.size += count
 
 
-cdef Py_ssize_t keep_largest(Py_ssize_t most, Py_ssize_t count, int *found, const floating *g,
+cdef Py_ssize_t keep_largest(Py_ssize_t most, Py_ssize_t count, int *found, const floating *g, floating low,
                              floating *sizes) noexcept nogil:
-    """Reduce found[:count] to the largest |g|, at most `most` and at least half as many, unless too many are equal.
+    """Reduce found[:count], all with |g| > low, to the largest, at most `most` and at least half as many, unless too
+    many are equal.
 
     The cut is found by halving: counting is so much faster than ordering that nine passes pay. Returns the new count.
     """
     cdef Py_ssize_t i, _pass, kept = 0, above
-    cdef floating low = INFINITY, high = 0, cut
+    cdef floating high, cut
     for i in range(count):
         sizes[i] = abs(g[found[i]])
-        low = min(low, sizes[i])
-        high = max(high, sizes[i])
+    if floating is double:
+        high = dlargest(count, sizes)
+    else:
+        high = slargest(count, sizes)
     for _pass in range(9):
         cut = (low + high) / 2
         if floating is double:
@@ -186,15 +193,24 @@ cdef Py_ssize_t keep_largest(Py_ssize_t most, Py_ssize_t count, int *found, cons
     return kept
 
 
+cdef Py_ssize_t find_above(Py_ssize_t n, const floating *g, floating cut, int *found) noexcept nogil:
+    """Where |g| > cut; returns in how many places."""
+    if floating is double:
+        return dfind_above(n, g, cut, found)
+    return sfind_above(n, g, cut, found)
+
+
 cdef Py_ssize_t join_violators(Search *q) noexcept nogil:
     """Take the worst violators outside the working set into it; returns how many."""
-    cdef Py_ssize_t j, count = 0, most = 8 + q.active // 2
+    cdef Py_ssize_t i, j, above, count = 0, most = 8 + q.active // 2
     cdef double limit = q.kappa + q.tol
-    for j in range(q.n_atoms):
+    above = find_above(q.n_atoms, q.full_grad, q.kappa + q.tol / 2, q.found)
+    for i in range(above):
+        j = q.found[i]
         q.found[count] = <int> j
         count += (fabs(q.full_grad[j]) > limit) & (q.place[j] == OUTSIDE)
     if count > most:
-        count = keep_largest(most, count, q.found, q.full_grad, q.step)
+        count = keep_largest(most, count, q.found, q.full_grad, q.kappa, q.step)
     join(q, count, q.found)
     return count
 
@@ -278,19 +294,19 @@ cdef void drop(Search *q, Py_ssize_t k) noexcept nogil:
     Without column k, R is upper Hessenberg from there on; a Givens rotation of rows i, i+1 removes each sub-diagonal
     element. Column after column, so that memory is read in order. The panel stays as it is: a slot of it becomes free.
     """
-    cdef Py_ssize_t i, j, s = q.active
+    cdef Py_ssize_t j, s = q.active
     cdef int free = q.slot[k]
-    cdef double above, length, inverse
+    cdef double length, inverse
     cosine = q.step                         # free between two solves
     sine = q.full_grad                      # free while the working set is searched
     q.place[q.members[q.support[k]]] = INACTIVE
     for j in range(k + 1, s):
         column = q.factor + (j - 1) * q.ld
         memcpy(column, q.factor + j * q.ld, (j + 1) * sizeof(column[0]))
-        for i in range(k, j - 1):
-            above = column[i]
-            column[i] = cosine[i] * above + sine[i] * column[i + 1]
-            column[i + 1] = cosine[i] * column[i + 1] - sine[i] * above
+        if Search is dSearch:
+            drotate(j - 1 - k, cosine + k, sine + k, column + k)
+        else:
+            srotate(j - 1 - k, cosine + k, sine + k, column + k)
         length = sqrt(column[j - 1] * column[j - 1] + column[j] * column[j])
         inverse = 1 / length
         cosine[j - 1] = column[j - 1] * inverse
@@ -400,24 +416,33 @@ cdef bint exchange(Search *q, double theta) noexcept nogil:
     return False
 
 
-cdef Py_ssize_t worst_violator(Search *q) noexcept nogil:
-    """The position in the working set, off the support, with the largest |g| > kappa + tol; -1 if there is none."""
-    cdef Py_ssize_t i, worst = -1
-    cdef double largest = q.kappa + q.tol
-    for i in range(q.size):
-        if fabs(q.grad[i]) > largest and q.place[q.members[i]] == INACTIVE:
-            worst, largest = i, fabs(q.grad[i])
-    return worst
+cdef Py_ssize_t find_violators(Search *q, Py_ssize_t *worst) noexcept nogil:
+    """Write to `found` where |g| > kappa + tol in the working set, off the support, and which is worst.
+
+    Returns in how many places.
+    """
+    cdef Py_ssize_t i, j, above, count = 0
+    cdef double limit = q.kappa + q.tol, largest = 0
+    above = find_above(q.size, q.grad, q.kappa + q.tol / 2, q.found)
+    for i in range(above):
+        j = q.found[i]
+        if fabs(q.grad[j]) > limit and q.place[q.members[j]] == INACTIVE:
+            q.found[count] = <int> j
+            count += 1
+            if fabs(q.grad[j]) > largest:
+                worst[0], largest = j, fabs(q.grad[j])
+    return count
 
 
-cdef void activate_more(Search *q, double cut) noexcept nogil:
-    """Let the members with the largest |g| > cut into the support, a few at a time, unless they depend on it."""
-    cdef Py_ssize_t i, count = 0, most = 2 + q.active // 4
-    for i in range(q.size):
-        q.found[count] = <int> i
-        count += (fabs(q.grad[i]) > cut) & (q.place[q.members[i]] == INACTIVE)
+cdef void activate_more(Search *q, Py_ssize_t violators, double cut) noexcept nogil:
+    """Let the violators with the largest |g| > cut into the support, a few at a time, unless they depend on it."""
+    cdef Py_ssize_t i, j, count = 0, most = 2 + q.active // 4
+    for i in range(violators):
+        j = q.found[i]
+        q.found[count] = <int> j
+        count += (fabs(q.grad[j]) > cut) & (q.place[q.members[j]] == INACTIVE)
     if count > most:
-        count = keep_largest(most, count, q.found, q.grad, q.step)
+        count = keep_largest(most, count, q.found, q.grad, cut, q.step)
     for i in range(count):
         if not is_dependent(q, append(q, q.found[i])):
             take_in(q, 0, -1 if q.grad[q.found[i]] > 0 else 1)
@@ -428,19 +453,19 @@ cdef bint activate(Search *q, Py_ssize_t *first, Py_ssize_t *newcomers) noexcept
 
     Afterwards members before `first` are stationary; those from `newcomers` on are still zero and may be rejected.
     """
-    cdef Py_ssize_t worst
+    cdef Py_ssize_t worst = -1, violators
     cdef double theta, excess
     cdef bint exchanged
     first[0] = newcomers[0] = q.active
     while True:
-        worst = worst_violator(q)
-        if worst < 0:
+        violators = find_violators(q, &worst)
+        if violators == 0:
             return first[0] < q.active
         theta = -1 if q.grad[worst] > 0 else 1
         if not is_dependent(q, append(q, worst)):
             take_in(q, 0, theta)
             excess = fabs(q.grad[worst]) - q.kappa - q.tol
-            activate_more(q, q.kappa + q.tol + ACTIVATION_SHARE * excess)
+            activate_more(q, violators, q.kappa + q.tol + ACTIVATION_SHARE * excess)
             return True
         exchanged = exchange(q, theta)
         first[0], newcomers[0] = 0, q.active
@@ -556,13 +581,14 @@ cdef void lay_out(Search *q) noexcept nogil:
 
 cdef int run(Search *q, double tol, Py_ssize_t max_iter, Py_ssize_t *n_iter, double *residual) noexcept nogil:
     """The whole search for one sample; the residual is that of the conditions for f, twice that of g."""
-    cdef Py_ssize_t j
-    cdef double largest = 0
+    cdef double largest
     cdef int status
     n_iter[0] = 0
     residual[0] = 0
-    for j in range(q.n_atoms):
-        largest = max(largest, fabs(q.cov[j]))
+    if Search is dSearch:
+        largest = dlargest(q.n_atoms, q.cov)
+    else:
+        largest = slargest(q.n_atoms, q.cov)
     if largest <= q.target:
         memset(q.result, 0, q.n_atoms * sizeof(q.result[0]))
         return FEATURE_SIGN_CONVERGED
