@@ -1,6 +1,7 @@
 """jplrdl reproduce: splits as the paper says, parameters without test images, results that survive what happens."""
 
 import csv
+import dataclasses
 import json
 import os
 import sys
@@ -18,7 +19,7 @@ from jplrdl.datasets import Images
 from jplrdl.experiments import CollaborativeRepresentationClassifier, cells, reproduce, tasks
 from jplrdl.experiments.cells import Cell, split_images
 from jplrdl.experiments.cli import main
-from jplrdl.experiments.methods import METHODS, cleaners, columns
+from jplrdl.experiments.methods import METHODS, Method, cleaners, columns
 from jplrdl.experiments.protocols import EXPERIMENTS, GROUPS
 from jplrdl.experiments.results import Results
 from jplrdl.experiments.runner import run_cells
@@ -136,6 +137,14 @@ def test_parameters_come_from_training_images_of_the_first_split_only(monkeypatc
     assert records[0]["score"] == pytest.approx(scores[best, ridge], abs=1e-3)
     assert records[0]["parameters"] == {"ridge": ridge}
     assert records[0]["cleaner"] == cleaners("cleaner", split.X_train, split.shape)[best]
+
+
+def test_loose_classes_have_a_grid_of_their_own(monkeypatch):
+    method = Method(CollaborativeRepresentationClassifier, {}, {"ridge": (0.1,)}, {"ridge": (0.7,), "unknown": (1,)})
+    monkeypatch.setitem(METHODS, "CRC", method)
+    for loose, ridge in ((False, 0.1), (True, 0.7)):
+        (record,) = tasks.choose(dataclasses.replace(SMALL, loose=loose), "", ["CRC"], n_folds=1)
+        assert record["parameters"] == {"ridge": ridge}
 
 
 @pytest.mark.filterwarnings("ignore:n_components = :UserWarning")

@@ -48,6 +48,8 @@ class Cell:
     features : "pixels" or "lbp"
     changes : tuple of pairs
         Parameters of JPLRDLClassifier and their values.
+    loose : bool
+        Samples of a class have little in common: choose from larger weights.
     tuned : bool
         Choose parameters by cross-validation; otherwise defaults.
     """
@@ -61,6 +63,7 @@ class Cell:
     n_classes: int | None = None
     features: Literal["pixels", "lbp"] = "pixels"
     changes: tuple[tuple[str, Any], ...] = ()
+    loose: bool = False
     tuned: bool = True
 
     @property
@@ -78,6 +81,7 @@ class Cell:
         parts += [f"{self.corruption}-{100 * self.share:g}-{self.where}"] * bool(self.corruption and self.share)
         parts += [self.features] * (self.features != "pixels")
         parts += [f"{key}={value}" for key, value in self.changes]
+        parts += ["loose"] * self.loose
         parts += ["untuned"] * (not self.tuned)
         return "/".join(parts)
 

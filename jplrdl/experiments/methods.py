@@ -38,6 +38,8 @@ class Method:
         Makes the estimator.
     fit_grid, predict_grid : mappings from parameters to values
         What to choose from: with a fit each, and after a fit.
+    loose_grid : mapping from parameters to values
+        What to choose from instead where samples of a class have little in common.
     ours : bool
         Takes the parameters of JPLRDLClassifier that a cell of an experiment changes.
     """
@@ -45,6 +47,7 @@ class Method:
     build: Callable[[], Any]
     fit_grid: Grid = field(default_factory=dict)
     predict_grid: Grid = field(default_factory=dict)
+    loose_grid: Grid = field(default_factory=dict)
     ours: bool = False
 
 
@@ -68,6 +71,7 @@ class RememberingClassifier(JPLRDLClassifier):
 _CODES: Grid = {
     "code_penalty": (0.0, 0.001, 0.01), "code_ridge": (0.0001, 0.001, 0.01), "residual": ("normalized", "paper"),
 }  # fmt: skip
+_LOOSE: Grid = {"code_penalty": (0.0, 0.01, 0.1), "code_ridge": (0.01, 0.1, 1.0), "lambda_sparse": (0.08, 0.3)}
 _ATOMS: Grid = {"init_dictionary": ("singular", "samples")}
 METHODS: dict[str, Method] = {
     "1-NN": Method(lambda: make_pipeline(Normalizer(), KNeighborsClassifier(1))),
@@ -78,11 +82,11 @@ METHODS: dict[str, Method] = {
     "SRC": Method(SparseRepresentationClassifier, predict_grid={"penalty": (0.003, 0.01, 0.03)}),
     "CRC": Method(
         CollaborativeRepresentationClassifier,
-        predict_grid={"ridge": (0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)},
+        predict_grid={"ridge": (0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)},
     ),
-    "start": Method(lambda: RememberingClassifier(max_iter=0), _ATOMS, _CODES, ours=True),
-    "exact": Method(RememberingClassifier, {**_ATOMS, "lambda_sparse": (0.01, 0.08)}, _CODES, ours=True),
-    "paper": Method(lambda: RememberingClassifier(solver="paper"), predict_grid=_CODES, ours=True),
+    "start": Method(lambda: RememberingClassifier(max_iter=0), _ATOMS, _CODES, _LOOSE, ours=True),
+    "exact": Method(RememberingClassifier, {**_ATOMS, "lambda_sparse": (0.01, 0.08)}, _CODES, _LOOSE, ours=True),
+    "paper": Method(lambda: RememberingClassifier(solver="paper"), {}, _CODES, _LOOSE, ours=True),
 }
 
 # The value that corrupted pixels are set to, for the cleaner that is told so.

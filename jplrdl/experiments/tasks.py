@@ -50,11 +50,11 @@ def choose(
             cleaned = []
             for candidate in cleaners(cleaning, split.X_train, split.shape):
                 pairs = [_cleaned(candidate, fold) for fold in folds]
-                cleaned.append((_best(METHODS["CRC"], {}, pairs)[1], candidate, pairs))
+                cleaned.append((_best(METHODS["CRC"], {}, cell.loose, pairs)[1], candidate, pairs))
             _, chosen, clean = max(cleaned, key=lambda found: found[0])
         records = []
         for name in methods:
-            parameters, score = _best(METHODS[name], _changes(cell, METHODS[name]), clean)
+            parameters, score = _best(METHODS[name], _changes(cell, METHODS[name]), cell.loose, clean)
             records.append({
                 "kind": "choice", "cell": cell.name, "cleaning": cleaning, "method": name, "cleaner": chosen,
                 "parameters": parameters, "score": round(score, 4), "n_folds": n_folds,
@@ -141,10 +141,11 @@ def _changes(cell: Cell, method: Method) -> Parameters:
     return dict(cell.changes) if method.ours else {}
 
 
-def _best(method: Method, changes: Parameters, folds: list[Fold]) -> tuple[Parameters, float]:
+def _best(method: Method, changes: Parameters, loose: bool, folds: list[Fold]) -> tuple[Parameters, float]:
     """The parameters with the highest mean accuracy over folds, and that accuracy in percent."""
+    other = method.loose_grid if loose else {}
     free: list[Grid] = [
-        {name: values for name, values in grid.items() if name not in changes}
+        {name: other.get(name, values) for name, values in grid.items() if name not in changes}
         for grid in (method.fit_grid, method.predict_grid)
     ]
     scores: dict[int, list[float]] = {}
