@@ -105,26 +105,28 @@ def test_the_first_images_of_each_class_train(monkeypatch):
     np.testing.assert_array_equal(split.X_train[:, 2] % 26, np.tile(np.arange(10), 3))
 
 
-def test_parameters_come_from_training_images_of_the_first_split_only(monkeypatch):
-    whole = cells.split_images
+@pytest.mark.parametrize("fields", [{}, {"where": "train", "share": 0.5, "n_classes": 10}])
+def test_parameters_come_from_training_images_of_the_first_split_only(monkeypatch, fields):
+    whole, white = cells.split_images, dataclasses.replace(WHITE, **fields)
 
     def without_test(cell, split, folder=None):
         assert split == 0
         return whole(cell, split, folder)._replace(X_test=None, y_test=None)
 
     monkeypatch.setattr(tasks, "split_images", without_test)
-    records = tasks.choose(WHITE, "cleaner", ["CRC", "start"], n_folds=2)
+    records = tasks.choose(white, "cleaner", ["CRC", "start"], n_folds=2)
     assert [record["method"] for record in records] == ["CRC", "start"]
-    split = whole(WHITE, 0)
+    split = whole(white, 0)
+    held_in = split.X_train if white.where == "all" else LowRankCleaner().fit_transform(split.X_train)
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(split.X_train, split.y_train))[:2]
 
     def score(cleaner, ridge):
         found = []
-        for held_in, out in folds:
+        for rest, out in folds:
             fitted = LowRankCleaner(**cleaner)
-            train = fitted.fit_transform(split.X_train[held_in])
-            model = CollaborativeRepresentationClassifier(ridge).fit(train, split.y_train[held_in])
-            found.append(model.score(fitted.transform(split.X_train[out]), split.y_train[out]))
+            train = fitted.fit_transform(split.X_train[rest])
+            model = CollaborativeRepresentationClassifier(ridge).fit(train, split.y_train[rest])
+            found.append(model.score(fitted.transform(held_in[out]), split.y_train[out]))
         return 100 * np.mean(found)
 
     ridges = METHODS["CRC"].predict_grid["ridge"]

@@ -97,7 +97,7 @@ class Split(NamedTuple):
     Attributes
     ----------
     held_in : ndarray
-        The training images as test images would be corrupted.
+        The training images as test images are corrupted, or, where test images are not, as they are themselves.
     groups : ndarray or None
         For images taken in conditions that test images do not share, the condition of each training image.
     """

@@ -18,6 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from .._validation import FloatArray
+from ..cleaner import LowRankCleaner
 from .cells import Cell, Split, split_images
 from .methods import METHODS, Grid, Method, Parameters, cleaners, make_cleaner
 
@@ -32,9 +33,9 @@ def choose(
 
     Of five folds the first `n_folds` are held out in turn: random ones, or, for AR, whose test images come from another
     session and other lights than the training images, all images of a condition. Training images are corrupted as the
-    cell says; those held out are corrupted too, whether the cell corrupts training or test images. The cleaner with the
-    highest accuracy of CRC behind it is taken, then the best parameters of each method behind it; the first of
-    equals.
+    cell says, and those held out as test images are. Where only training images are corrupted, those held out are what
+    robust PCA leaves of them: nothing is nearer to original images then. The cleaner with the highest accuracy of CRC
+    behind it is taken, then the best parameters of each method behind it; the first of equals.
 
     Returns
     -------
@@ -43,6 +44,8 @@ def choose(
     """
     with quiet():
         split = split_images(cell, 0, folder)
+        if cell.corruption and cell.where == "train":
+            split = split._replace(held_in=LowRankCleaner().fit_transform(split.X_train))
         folds = _folds(split, n_folds)
         clean = folds
         chosen: Parameters = {}
