@@ -26,7 +26,8 @@
 #define JPLRDL_TOTAL(sums) ((sums[0] + sums[2]) + (sums[1] + sums[3]))
 
 /* add_columns: y += Ax over the columns `which` of A, or over the first ones; four at a time.
-   forward: x = R^-T x for the upper triangular R with leading dimension ldr; inverse holds 1 / R_ii.
+   forward: X = R^-T X for the upper triangular R with leading dimension ldr; inverse holds 1 / R_ii. The rows of X before
+   `first` are those of the answer already. Four columns of R stay in the first cache for all columns of X.
    backward: x = R^-1 x.
    rotate: n Givens rotations, one after the other, of neighbours in x.
    largest: max |v_i|.
@@ -53,34 +54,44 @@
                 y[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i]);                                        \
         }                                                                                                     \
     }                                                                                                         \
-    JPLRDL_WIDEST static void prefix##forward(ptrdiff_t n, const T *R, ptrdiff_t ldr, const T *inverse,       \
-                                              T *x) {                                                         \
-        ptrdiff_t i = 0, k;                                                                                   \
+    JPLRDL_INLINE void prefix##forward_row(ptrdiff_t i, const T *R, ptrdiff_t ldr, const T *inverse, T *x) {  \
+        const T *r = R + i * ldr;                                                                             \
+        prefix##four a = {0};                                                                                 \
+        ptrdiff_t k = 0;                                                                                      \
+        for (; k + 4 <= i; k += 4)                                                                            \
+            JPLRDL_ADD_PRODUCTS(prefix##four, a, r + k, x + k);                                               \
+        T rest = x[i] - JPLRDL_TOTAL(a);                                                                      \
+        for (; k < i; k++)                                                                                    \
+            rest -= r[k] * x[k];                                                                              \
+        x[i] = rest * inverse[i];                                                                             \
+    }                                                                                                         \
+    JPLRDL_WIDEST static void prefix##forward(ptrdiff_t first, ptrdiff_t n, const T *R, ptrdiff_t ldr,        \
+                                              const T *inverse, ptrdiff_t count, T *X, ptrdiff_t ldx) {       \
+        ptrdiff_t i = first;                                                                                  \
+        T *end = X + count * ldx;                                                                             \
+        for (; i < n && i % 4 != 0; i++)                                                                      \
+            for (T *x = X; x < end; x += ldx)                                                                 \
+                prefix##forward_row(i, R, ldr, inverse, x);                                                   \
         for (; i + 4 <= n; i += 4) {                                                                          \
             const T *r = R + i * ldr, *s = r + ldr, *t = s + ldr, *u = t + ldr;                               \
-            prefix##four a = {0}, b = {0}, c = {0}, d = {0};                                                  \
-            for (k = 0; k < i; k += 4) {                                                                      \
-                JPLRDL_ADD_PRODUCTS(prefix##four, a, r + k, x + k);                                           \
-                JPLRDL_ADD_PRODUCTS(prefix##four, b, s + k, x + k);                                           \
-                JPLRDL_ADD_PRODUCTS(prefix##four, c, t + k, x + k);                                           \
-                JPLRDL_ADD_PRODUCTS(prefix##four, d, u + k, x + k);                                           \
+            for (T *x = X; x < end; x += ldx) {                                                               \
+                prefix##four a = {0}, b = {0}, c = {0}, d = {0};                                              \
+                for (ptrdiff_t k = 0; k < i; k += 4) {                                                        \
+                    JPLRDL_ADD_PRODUCTS(prefix##four, a, r + k, x + k);                                       \
+                    JPLRDL_ADD_PRODUCTS(prefix##four, b, s + k, x + k);                                       \
+                    JPLRDL_ADD_PRODUCTS(prefix##four, c, t + k, x + k);                                       \
+                    JPLRDL_ADD_PRODUCTS(prefix##four, d, u + k, x + k);                                       \
+                }                                                                                             \
+                x[i] = (x[i] - JPLRDL_TOTAL(a)) * inverse[i];                                                 \
+                x[i + 1] = (x[i + 1] - JPLRDL_TOTAL(b) - s[i] * x[i]) * inverse[i + 1];                       \
+                x[i + 2] = (x[i + 2] - JPLRDL_TOTAL(c) - t[i] * x[i] - t[i + 1] * x[i + 1]) * inverse[i + 2]; \
+                x[i + 3] = (x[i + 3] - JPLRDL_TOTAL(d) - u[i] * x[i] - u[i + 1] * x[i + 1]                    \
+                            - u[i + 2] * x[i + 2]) * inverse[i + 3];                                          \
             }                                                                                                 \
-            x[i] = (x[i] - JPLRDL_TOTAL(a)) * inverse[i];                                                     \
-            x[i + 1] = (x[i + 1] - JPLRDL_TOTAL(b) - s[i] * x[i]) * inverse[i + 1];                           \
-            x[i + 2] = (x[i + 2] - JPLRDL_TOTAL(c) - t[i] * x[i] - t[i + 1] * x[i + 1]) * inverse[i + 2];     \
-            x[i + 3] = (x[i + 3] - JPLRDL_TOTAL(d) - u[i] * x[i] - u[i + 1] * x[i + 1]                        \
-                        - u[i + 2] * x[i + 2]) * inverse[i + 3];                                              \
         }                                                                                                     \
-        for (; i < n; i++) {                                                                                  \
-            const T *r = R + i * ldr;                                                                         \
-            prefix##four a = {0};                                                                             \
-            for (k = 0; k + 4 <= i; k += 4)                                                                   \
-                JPLRDL_ADD_PRODUCTS(prefix##four, a, r + k, x + k);                                           \
-            T rest = x[i] - JPLRDL_TOTAL(a);                                                                  \
-            for (; k < i; k++)                                                                                \
-                rest -= r[k] * x[k];                                                                          \
-            x[i] = rest * inverse[i];                                                                         \
-        }                                                                                                     \
+        for (; i < n; i++)                                                                                    \
+            for (T *x = X; x < end; x += ldx)                                                                 \
+                prefix##forward_row(i, R, ldr, inverse, x);                                                   \
     }                                                                                                         \
     JPLRDL_WIDEST static void prefix##backward(ptrdiff_t n, const T *R, ptrdiff_t ldr, const T *inverse,      \
                                                T *x) {                                                        \

@@ -45,8 +45,10 @@ cdef extern from "_columns.h":
                       const int *which, double *y) noexcept nogil
     void sadd_columns(Py_ssize_t n, Py_ssize_t count, const float *x, const float *A, Py_ssize_t lda,
                       const int *which, float *y) noexcept nogil
-    void dforward(Py_ssize_t n, const double *R, Py_ssize_t ldr, const double *inverse, double *x) noexcept nogil
-    void sforward(Py_ssize_t n, const float *R, Py_ssize_t ldr, const float *inverse, float *x) noexcept nogil
+    void dforward(Py_ssize_t first, Py_ssize_t n, const double *R, Py_ssize_t ldr, const double *inverse,
+                  Py_ssize_t count, double *X, Py_ssize_t ldx) noexcept nogil
+    void sforward(Py_ssize_t first, Py_ssize_t n, const float *R, Py_ssize_t ldr, const float *inverse,
+                  Py_ssize_t count, float *X, Py_ssize_t ldx) noexcept nogil
     void dbackward(Py_ssize_t n, const double *R, Py_ssize_t ldr, const double *inverse, double *x) noexcept nogil
     void sbackward(Py_ssize_t n, const float *R, Py_ssize_t ldr, const float *inverse, float *x) noexcept nogil
     void drotate(Py_ssize_t n, const double *cosine, const double *sine, double *x) noexcept nogil
@@ -59,6 +61,7 @@ cdef extern from "_columns.h":
     Py_ssize_t sfind_above(Py_ssize_t n, const float *v, float cut, int *found) noexcept nogil
 
 cdef enum:
+    LOADED_AT_ONCE = 32             # atoms of a warm start
     FIRST_LEADING_DIMENSION = 64    # room of the compact arrays at first; doubled when the working set outgrows it
 
 # Found by timing on faces, objects and synthetic data; only speed depends on them.
@@ -197,7 +200,8 @@ cdef Py_ssize_t find_above(Py_ssize_t n, const floating *g, floating cut, int *f
     """Where |g| > cut; returns in how many places."""
     if floating is double:
         return dfind_above(n, g, cut, found)
-    return sfind_above(n, g, cut, found)
+    else:
+        return sfind_above(n, g, cut, found)
 
 
 cdef Py_ssize_t join_violators(Search *q) noexcept nogil:
@@ -248,31 +252,58 @@ cdef double violation(Search *q) noexcept nogil:
 
 # -------------------------------------------------------------------------------------------------- the support
 
-cdef double append(Search *q, Py_ssize_t position) noexcept nogil:
-    """Write the columns of a member behind those of the support; returns its pivot, the squared diagonal of R.
+cdef void write_columns(Search *q, Py_ssize_t count, const int *positions) noexcept nogil:
+    """Write the columns of members behind those of the support: of G, and of R as far as the support goes, R^-T G_Sj.
 
-    Its column of R is R^-T G_Sj on top of the root of the pivot G_jj - |R^-T G_Sj|^2. The caller takes it in by
-    q.active += 1.
+    Many at a time, because the factor of a large support is far away in memory.
     """
-    cdef Py_ssize_t i, s = q.active, atom = q.members[position]
-    cdef double pivot
-    row = q.gram + atom * q.gram_stride
-    entries = q.panel + q.slot[s] * q.ld
-    for i in range(q.size):
-        entries[i] = row[q.members[i]]
-    column = q.factor + s * q.ld
-    for i in range(s):
-        column[i] = entries[q.support[i]]
-    entries[position] += q.shift
+    cdef Py_ssize_t i, k, s = q.active
+    for k in range(count):
+        row = q.gram + q.members[positions[k]] * q.gram_stride
+        entries = q.panel + q.slot[s + k] * q.ld
+        for i in range(q.size):
+            entries[i] = row[q.members[i]]
+        column = q.factor + (s + k) * q.ld
+        for i in range(s):
+            column[i] = entries[q.support[i]]
+        entries[positions[k]] += q.shift
     if Search is dSearch:
-        dforward(s, q.factor, q.ld, q.inverse, column)
+        dforward(0, s, q.factor, q.ld, q.inverse, count, q.factor + s * q.ld, q.ld)
     else:
-        sforward(s, q.factor, q.ld, q.inverse, column)
+        sforward(0, s, q.factor, q.ld, q.inverse, count, q.factor + s * q.ld, q.ld)
+
+
+cdef double complete_column(Search *q, Py_ssize_t position, Py_ssize_t known, Py_ssize_t k) noexcept nogil:
+    """Complete the column of R of member k of those written when the support had `known` members; returns its pivot.
+
+    Those of them that have been taken in are still missing in it. The pivot, the squared diagonal of R, is
+    G_jj - |R^-T G_Sj|^2. The caller takes the member in by q.active += 1.
+    """
+    cdef Py_ssize_t i, s = q.active
+    cdef double pivot
+    column = q.factor + s * q.ld
+    if known + k > s:
+        memcpy(column, q.factor + (known + k) * q.ld, known * sizeof(column[0]))
+        q.slot[s], q.slot[known + k] = q.slot[known + k], q.slot[s]
+    entries = q.panel + q.slot[s] * q.ld
+    for i in range(known, s):
+        column[i] = entries[q.support[i]]
+    if Search is dSearch:
+        dforward(known, s, q.factor, q.ld, q.inverse, 1, column, q.ld)
+    else:
+        sforward(known, s, q.factor, q.ld, q.inverse, 1, column, q.ld)
     pivot = entries[position] - dot(s, column, column)
     column[s] = sqrt(max(pivot, 0.))
     q.inverse[s] = 1 / column[s]
     q.support[s] = <int> position
     return pivot
+
+
+cdef double append(Search *q, Py_ssize_t position) noexcept nogil:
+    """Write the columns of one member behind those of the support; returns its pivot."""
+    cdef int member = <int> position
+    write_columns(q, 1, &member)
+    return complete_column(q, position, q.active, 0)
 
 
 cdef bint is_dependent(Search *q, double pivot) noexcept nogil:
@@ -329,9 +360,9 @@ cdef double solve_step(Search *q, Py_ssize_t first) noexcept nogil:
         q.step[i] = -(q.grad[q.support[i]] + q.kappa * q.sign[i])
     block = q.factor + first * q.ld + first
     if Search is dSearch:
-        dforward(q.active - first, block, q.ld, q.inverse + first, q.step + first)
+        dforward(0, q.active - first, block, q.ld, q.inverse + first, 1, q.step + first, q.ld)
     else:
-        sforward(q.active - first, block, q.ld, q.inverse + first, q.step + first)
+        sforward(0, q.active - first, block, q.ld, q.inverse + first, 1, q.step + first, q.ld)
     curvature = dot(q.active - first, q.step + first, q.step + first)
     solve_factor(q, q.active)
     return curvature
@@ -436,15 +467,16 @@ cdef Py_ssize_t find_violators(Search *q, Py_ssize_t *worst) noexcept nogil:
 
 cdef void activate_more(Search *q, Py_ssize_t violators, double cut) noexcept nogil:
     """Let the violators with the largest |g| > cut into the support, a few at a time, unless they depend on it."""
-    cdef Py_ssize_t i, j, count = 0, most = 2 + q.active // 4
+    cdef Py_ssize_t i, j, count = 0, known = q.active, most = 2 + q.active // 4
     for i in range(violators):
         j = q.found[i]
         q.found[count] = <int> j
         count += (fabs(q.grad[j]) > cut) & (q.place[q.members[j]] == INACTIVE)
     if count > most:
         count = keep_largest(most, count, q.found, q.grad, cut, q.step)
+    write_columns(q, count, q.found)
     for i in range(count):
-        if not is_dependent(q, append(q, q.found[i])):
+        if not is_dependent(q, complete_column(q, q.found[i], known, i)):
             take_in(q, 0, -1 if q.grad[q.found[i]] > 0 else 1)
 
 
@@ -535,14 +567,20 @@ cdef int search(Search *q, Py_ssize_t max_iter, Py_ssize_t *n_iter, double *resi
 
 cdef void load(Search *q) noexcept nogil:
     """Take the non-zeros of the warm start as the support; those that depend on the others start from zero."""
-    cdef Py_ssize_t j, count = 0
+    cdef Py_ssize_t j, start = 0, stop, known, count = 0
     for j in range(q.n_atoms):
         q.found[count] = <int> j
         count += q.result[j] != 0
     join(q, count, q.found)
     for j in range(count):
-        if not is_dependent(q, append(q, j)):
-            take_in(q, q.result[q.members[j]], 1 if q.result[q.members[j]] > 0 else -1)
+        q.found[j] = <int> j
+    while start < count:
+        known, stop = q.active, min(start + LOADED_AT_ONCE, count)
+        write_columns(q, stop - start, q.found + start)
+        for j in range(start, stop):
+            if not is_dependent(q, complete_column(q, j, known, j - start)):
+                take_in(q, q.result[q.members[j]], 1 if q.result[q.members[j]] > 0 else -1)
+        start = stop
 
 
 cdef bint store(Search *q) noexcept nogil:
