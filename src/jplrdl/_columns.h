@@ -27,7 +27,7 @@
 
 /* add_columns: y += Ax over the columns `which` of A, or over the first ones; four at a time.
    forward: X = R^-T X for the upper triangular R with leading dimension ldr; inverse holds 1 / R_ii. The rows of X before
-   `first` are those of the answer already. Four columns of R stay in the first cache for all columns of X.
+   `first`, a multiple of four, are those of the answer already. Four columns of R stay in the first cache for all of X.
    backward: x = R^-1 x.
    rotate: n Givens rotations, one after the other, of neighbours in x.
    largest: max |v_i|.
@@ -54,24 +54,10 @@
                 y[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i]);                                        \
         }                                                                                                     \
     }                                                                                                         \
-    JPLRDL_INLINE void prefix##forward_row(ptrdiff_t i, const T *R, ptrdiff_t ldr, const T *inverse, T *x) {  \
-        const T *r = R + i * ldr;                                                                             \
-        prefix##four a = {0};                                                                                 \
-        ptrdiff_t k = 0;                                                                                      \
-        for (; k + 4 <= i; k += 4)                                                                            \
-            JPLRDL_ADD_PRODUCTS(prefix##four, a, r + k, x + k);                                               \
-        T rest = x[i] - JPLRDL_TOTAL(a);                                                                      \
-        for (; k < i; k++)                                                                                    \
-            rest -= r[k] * x[k];                                                                              \
-        x[i] = rest * inverse[i];                                                                             \
-    }                                                                                                         \
     JPLRDL_WIDEST static void prefix##forward(ptrdiff_t first, ptrdiff_t n, const T *R, ptrdiff_t ldr,        \
                                               const T *inverse, ptrdiff_t count, T *X, ptrdiff_t ldx) {       \
         ptrdiff_t i = first;                                                                                  \
         T *end = X + count * ldx;                                                                             \
-        for (; i < n && i % 4 != 0; i++)                                                                      \
-            for (T *x = X; x < end; x += ldx)                                                                 \
-                prefix##forward_row(i, R, ldr, inverse, x);                                                   \
         for (; i + 4 <= n; i += 4) {                                                                          \
             const T *r = R + i * ldr, *s = r + ldr, *t = s + ldr, *u = t + ldr;                               \
             for (T *x = X; x < end; x += ldx) {                                                               \
@@ -89,9 +75,19 @@
                             - u[i + 2] * x[i + 2]) * inverse[i + 3];                                          \
             }                                                                                                 \
         }                                                                                                     \
-        for (; i < n; i++)                                                                                    \
-            for (T *x = X; x < end; x += ldx)                                                                 \
-                prefix##forward_row(i, R, ldr, inverse, x);                                                   \
+        for (; i < n; i++) {                                                                                  \
+            const T *r = R + i * ldr;                                                                         \
+            for (T *x = X; x < end; x += ldx) {                                                               \
+                prefix##four a = {0};                                                                         \
+                ptrdiff_t k = 0;                                                                              \
+                for (; k + 4 <= i; k += 4)                                                                    \
+                    JPLRDL_ADD_PRODUCTS(prefix##four, a, r + k, x + k);                                       \
+                T rest = x[i] - JPLRDL_TOTAL(a);                                                              \
+                for (; k < i; k++)                                                                            \
+                    rest -= r[k] * x[k];                                                                      \
+                x[i] = rest * inverse[i];                                                                     \
+            }                                                                                                 \
+        }                                                                                                     \
     }                                                                                                         \
     JPLRDL_WIDEST static void prefix##backward(ptrdiff_t n, const T *R, ptrdiff_t ldr, const T *inverse,      \
                                                T *x) {                                                        \

@@ -255,7 +255,8 @@ cdef double violation(Search *q) noexcept nogil:
 cdef void write_columns(Search *q, Py_ssize_t count, const int *positions) noexcept nogil:
     """Write the columns of members behind those of the support: of G, and of R as far as the support goes, R^-T G_Sj.
 
-    Many at a time, because the factor of a large support is far away in memory.
+    Many at a time, because the factor of a large support is far away in memory. The last rows of R, if they are not
+    four, are left to complete_column.
     """
     cdef Py_ssize_t i, k, s = q.active
     for k in range(count):
@@ -268,9 +269,9 @@ cdef void write_columns(Search *q, Py_ssize_t count, const int *positions) noexc
             column[i] = entries[q.support[i]]
         entries[positions[k]] += q.shift
     if Search is dSearch:
-        dforward(0, s, q.factor, q.ld, q.inverse, count, q.factor + s * q.ld, q.ld)
+        dforward(0, s - s % 4, q.factor, q.ld, q.inverse, count, q.factor + s * q.ld, q.ld)
     else:
-        sforward(0, s, q.factor, q.ld, q.inverse, count, q.factor + s * q.ld, q.ld)
+        sforward(0, s - s % 4, q.factor, q.ld, q.inverse, count, q.factor + s * q.ld, q.ld)
 
 
 cdef double complete_column(Search *q, Py_ssize_t position, Py_ssize_t known, Py_ssize_t k) noexcept nogil:
@@ -289,9 +290,9 @@ cdef double complete_column(Search *q, Py_ssize_t position, Py_ssize_t known, Py
     for i in range(known, s):
         column[i] = entries[q.support[i]]
     if Search is dSearch:
-        dforward(known, s, q.factor, q.ld, q.inverse, 1, column, q.ld)
+        dforward(known - known % 4, s, q.factor, q.ld, q.inverse, 1, column, q.ld)
     else:
-        sforward(known, s, q.factor, q.ld, q.inverse, 1, column, q.ld)
+        sforward(known - known % 4, s, q.factor, q.ld, q.inverse, 1, column, q.ld)
     pivot = entries[position] - dot(s, column, column)
     column[s] = sqrt(max(pivot, 0.))
     q.inverse[s] = 1 / column[s]
