@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from jplrdl import JPLRDLClassifier, LowRankCleaner, reference
-from jplrdl.datasets import choose_training, saturate_pixels
+from jplrdl.datasets import choose_training, saturate_pixels, synthetic_faces
 from jplrdl.experiments import SparseRepresentationClassifier, demo, demo_picture
 from jplrdl.experiments.cli import main
 
@@ -44,7 +45,21 @@ def test_pixels_are_saturated_exactly(rng):
         saturate_pixels(X, 1.5)
 
 
-def test_demo_prints_a_table_and_saves_a_picture(tmp_path, capsys, monkeypatch):
+def demo_tables(printed):
+    """Title and rows of each table: accuracies on clean, white and all white images, seconds of fit and prediction."""
+    tables = {}
+    for line in printed.splitlines():
+        if "one random split" in line:
+            table = tables.setdefault(line, {})
+        elif line[:18].strip() in METHODS and tables:
+            table[line[:18].strip()] = [float(cell) for cell in line[18:].split()]
+    return tables
+
+
+METHODS = {"1-NN", "linear SVM", "SRC", "SRC + error atoms", "JP-LRDL", "cleaner + JP-LRDL"}
+
+
+def test_demo_prints_tables_and_saves_pictures(tmp_path, capsys, monkeypatch):
     pytest.importorskip("matplotlib", reason="the picture needs the experiments extra")
     choose = demo.choose
 
@@ -57,26 +72,28 @@ def test_demo_prints_a_table_and_saves_a_picture(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(demo, "N_FOLDS", 2)
     picture = tmp_path / "demo.png"
     assert main(["demo", "--out", str(picture)]) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    lines = capsys.readouterr().out.splitlines()[-8:-2]
-    table = {line[:18].strip(): [float(cell) for cell in line[18:].split()] for line in lines}
-    assert set(table) == {"1-NN", "linear SVM", "SRC", "SRC + error atoms", "JP-LRDL", "cleaner + JP-LRDL"}
-    clean, white, white_in_all, fit, predict = (
-        {name: cells[column] for name, cells in table.items()} for column in range(5)
-    )
-    assert min(clean["JP-LRDL"], clean["SRC"], clean["linear SVM"]) > 85
-    assert white["SRC + error atoms"] > 85 > white["SRC"] > white_in_all["SRC"]
-    assert white["JP-LRDL"] > white_in_all["JP-LRDL"] > 45
-    assert table["cleaner + JP-LRDL"][:3] != table["JP-LRDL"][:3]
-    assert fit["JP-LRDL"] > 0
-    assert predict["JP-LRDL"] > 0
+    for path in (picture, tmp_path / "demo-digits.png"):
+        assert path.read_bytes().startswith(b"\x89PNG")
+    (of_faces, faces), (of_digits, digits) = demo_tables(capsys.readouterr().out).items()
+    assert "300 images of 20 synthetic faces" in of_faces
+    assert "1597 handwritten digits" in of_digits
+    assert set(faces) == set(digits) == METHODS
+    assert min(digits[name][0] for name in METHODS) > 85
+    assert digits["SRC + error atoms"][1] > 85 > digits["SRC"][1] > digits["SRC"][2]
+    assert digits["JP-LRDL"][1] > digits["JP-LRDL"][2] > 45
+    assert digits["cleaner + JP-LRDL"][:3] != digits["JP-LRDL"][:3]
+    assert max(faces[name][2] for name in METHODS - {"cleaner + JP-LRDL"}) < faces["cleaner + JP-LRDL"][2] > 99
+    assert min(min(row[3:]) for row in (*digits.values(), *faces.values())) >= 0 < digits["JP-LRDL"][3]
 
-    X, y = load_digits(return_X_y=True)
-    train, corrupted = choose_training(y, 20, seed=0), saturate_pixels(X, 0.2, value=16, random_state=0)
-    for printed, learned, seen in ((clean, X, X), (white, X, corrupted), (white_in_all, corrupted, corrupted)):
-        distances = np.linalg.norm(seen[~train][:, None] - learned[train], axis=2)
-        expected = 100 * np.mean(y[train][distances.argmin(axis=1)] == y[~train])
-        assert printed["1-NN"] == pytest.approx(expected, abs=0.2)
+    made = synthetic_faces(20, 25, random_state=0)
+    for table, X, y, n_per_class, value in (
+        (digits, *load_digits(return_X_y=True), 20, 16), (faces, made.X, made.y, 10, 255),
+    ):  # fmt: skip
+        train, white = choose_training(y, n_per_class, seed=0), saturate_pixels(X, 0.2, value=value, random_state=0)
+        for printed, learned, seen in zip(table["1-NN"], (X, X, white), (X, white, white), strict=False):
+            distances = cdist(seen[~train], learned[train])
+            expected = 100 * np.mean(y[train][distances.argmin(axis=1)] == y[~train])
+            assert printed == pytest.approx(expected, abs=0.2)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +109,7 @@ def test_the_picture_marks_what_is_wrong(tmp_path, monkeypatch, pipeline):
     monkeypatch.setattr(figure.Figure, "savefig", lambda self, *_, **__: drawn.append(self))
     # Images of fours are called fives, and fives fours.
     images = X[[100 + np.flatnonzero(y[100:] == digit)[0] for digit in (0, 1, 2, 3, 5, 4, 6, 7, 8, 9)]]
-    demo_picture.draw(tmp_path / "unused.png", pipeline, images, np.arange(10), 0.0)
+    demo_picture.draw(tmp_path / "unused.png", pipeline, images, np.arange(10), (8, 8), 0.0)
     axes = drawn[0].axes
     right = pipeline.predict(images) == np.arange(10)
     assert not right[4]

@@ -12,8 +12,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command named on the command line."""
     parser = argparse.ArgumentParser(prog="jplrdl", description="Joint projection and low-rank dictionary learning.")
     commands = parser.add_subparsers(dest="command", required=True)
-    demo = commands.add_parser("demo", help="classify corrupted digits, print a table and save a picture")
-    demo.add_argument("--out", type=Path, default=Path("jplrdl-demo.png"), help="the picture (default: %(default)s)")
+    demo = commands.add_parser("demo", help="classify corrupted faces and digits, print tables and save pictures")
+    out = "the picture of the faces (default: %(default)s); that of the digits has -digits behind its name"
+    demo.add_argument("--out", type=Path, default=Path("jplrdl-demo.png"), help=out)
     demo.add_argument("--jobs", type=int, default=None, help="threads (default: 1; -1: all)")
     _add_reproduce(commands.add_parser("reproduce", help="the paper's tables and figures, on your copy of its data"))
     options = parser.parse_args(arguments)

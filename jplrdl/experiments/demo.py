@@ -1,4 +1,4 @@
-"""The demo: handwritten digits with white pixels, classified from twenty training images a class."""
+"""The demo: faces and handwritten digits with white pixels, classified from a few training images a class."""
 
 from __future__ import annotations
 
@@ -18,45 +18,73 @@ from sklearn.svm import LinearSVC
 from .._validation import FloatArray
 from ..classifier import JPLRDLClassifier
 from ..cleaner import LowRankCleaner
-from ..datasets import choose_training, saturate_pixels
+from ..datasets import choose_training, saturate_pixels, synthetic_faces
 from . import demo_picture
 from .sparse_representation import SparseRepresentationClassifier
 
 SHARES = (0.1, 0.2, 0.3)
-WHITE = 16.0
-N_PER_CLASS = 20
 N_FOLDS = 5
-# Cleaned images span 38 of the 64 dimensions.
-OURS: dict[str, list[Any]] = {"n_components": [0.3, 0.5], "init_dictionary": ["singular", "samples"]}
 PENALTIES = {"penalty": [0.005, 0.02, 0.1]}
 
 
-class Digits(NamedTuple):
-    """Training and test images, by the share of their pixels that is white; and their labels."""
+class Contest(NamedTuple):
+    """Training and test images, by the share of their pixels that is white, clean ones at 0; and their labels.
 
+    Attributes
+    ----------
+    what : str
+        The images, for a reader.
+    shape : (height, width)
+    dimensions : list of floats
+        For n_components, to choose from.
+    shown : float
+        The share of white pixels in the picture.
+    """
+
+    what: str
+    shape: tuple[int, int]
+    dimensions: list[float]
+    shown: float
     train: dict[float, FloatArray]
     test: dict[float, FloatArray]
     y_train: Any
     y_test: Any
 
 
-def digits() -> Digits:
-    """A few images of each digit to learn from, all others to test; clean ones have the share 0."""
+def faces() -> Contest:
+    """Shaded surfaces, one a subject, each image under a light of its own: what low rank is made for."""
+    made = synthetic_faces(20, 25, random_state=0)
+    what = "images of 20 synthetic faces (24x20 pixels, a new light in each)"
+    return contest(what, made.X, made.y, (24, 20), [0.1, 0.2], 10, white=255.0, shown=SHARES[len(SHARES) // 2])
+
+
+def digits() -> Contest:
+    """scikit-learn's handwritten digits."""
     X, y = load_digits(return_X_y=True)
-    chosen = choose_training(y, N_PER_CLASS, seed=0)
-    corrupted = {share: saturate_pixels(X, share, value=WHITE, random_state=0) for share in (0.0, *SHARES)}
-    train = {share: images[chosen] for share, images in corrupted.items()}
-    return Digits(train, {share: images[~chosen] for share, images in corrupted.items()}, y[chosen], y[~chosen])
+    # Cleaned, they span 38 of the 64 dimensions.
+    return contest("handwritten digits (8x8 pixels)", X, y, (8, 8), [0.3, 0.5], 20, white=16.0, shown=SHARES[0])
 
 
-def choose(data: Digits, n_jobs: int | None) -> tuple[dict[str, Any], dict[str, Any]]:
+def contest(
+    what: str, X: FloatArray, y: Any, shape: tuple[int, int], dimensions: list[float], n_per_class: int, *,
+    white: float, shown: float,
+) -> Contest:
+    """A few images of each class to learn from, all others to test."""
+    chosen = choose_training(y, n_per_class, seed=0)
+    corrupted = {share: saturate_pixels(X, share, value=white, random_state=0) for share in (0.0, *SHARES)}
+    train, test = ({share: images[rows] for share, images in corrupted.items()} for rows in (chosen, ~chosen))
+    return Contest(what, shape, dimensions, shown, train, test, y[chosen], y[~chosen])
+
+
+def choose(data: Contest, n_jobs: int | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """The methods, and the parameters of each that folds of the clean training images have chosen."""
     src, robust = (SparseRepresentationClassifier(error_atoms=atoms, n_jobs=n_jobs) for atoms in (False, True))
+    ours: dict[str, list[Any]] = {"n_components": data.dimensions, "init_dictionary": ["singular", "samples"]}
     searched: dict[str, tuple[Any, dict[str, list[Any]]]] = {
         "linear SVM": (LinearSVC(random_state=0, max_iter=20_000), {"C": [0.001, 0.01, 0.1]}),
         "SRC": (src, PENALTIES),
         "SRC + error atoms": (robust, PENALTIES),
-        "JP-LRDL": (JPLRDLClassifier(n_jobs=n_jobs), OURS),
+        "JP-LRDL": (JPLRDLClassifier(n_jobs=n_jobs), ours),
     }
     models: dict[str, Any] = {"1-NN": KNeighborsClassifier(1)}
     parameters = {}
@@ -75,7 +103,7 @@ def timed(job: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
     return answer, time.perf_counter() - began
 
 
-def row(model: Any, data: Digits) -> str:
+def row(model: Any, data: Contest) -> str:
     """Accuracies with clean and with corrupted training images, and the mean times of a fit and of an image."""
     accuracies, fits, predictions = [], [], []
     for learned, shares in ((0.0, (0.0, *SHARES)), *((share, (share,)) for share in SHARES)):
@@ -89,28 +117,31 @@ def row(model: Any, data: Digits) -> str:
 
 
 def run(out: Path, *, n_jobs: int | None = None) -> None:
-    """Print the table of accuracies and times, and save the picture."""
-    data = digits()
+    """Print a table of accuracies and times for faces and one for digits, and save a picture of each."""
     print(
-        f"{len(data.y_test)} handwritten digits (8x8 pixels) are classified from {N_PER_CLASS} training images a "
-        "class, one random split.\nA share of the pixels of every image, chosen at random, is set to white: in test "
-        "images only, or in all images.",
+        "A share of the pixels of each image, chosen at random, is set to white: in test images only, or in all.\n"
+        f"Parameters come from {N_FOLDS} folds of the clean training images; those not named are defaults.\n"
+        "SRC codes an image over all training images (exact lasso); error atoms, one a pixel, take what is corrupted.\n"
+        "JP-LRDL is JPLRDLClassifier, alone and, with the same parameters, behind LowRankCleaner.",
         flush=True,
     )
+    show(faces(), out, n_jobs)
+    show(digits(), out.with_stem(f"{out.stem}-digits"), n_jobs)
+
+
+def show(data: Contest, out: Path, n_jobs: int | None) -> None:
+    """The table and the picture of one contest."""
+    _, counts = np.unique(data.y_train, return_counts=True)
+    print(f"\n{len(data.y_test)} {data.what} from {counts[0]} training images a class, one random split.", flush=True)
     models, parameters = choose(data, n_jobs)
     told = [f"{method}: {name} {value}" for method, found in parameters.items() for name, value in found.items()]
-    print(
-        f"These parameters come from {N_FOLDS} folds of the clean training images, all others are defaults:\n"
-        f"{', '.join(told)}.\n"
-        "SRC codes an image over all training images (exact lasso); error atoms, one a pixel, take what is corrupted.\n"
-        "JP-LRDL is JPLRDLClassifier, alone and, with the same parameters, behind LowRankCleaner.\n"
-    )
+    print(f"{', '.join(told)}.\n")
     width = 7 * len(SHARES)
     print(f"{'':18s}{'white in test images':>{7 + width}s}   {'in all images':>{width}s}{'fit':>10s}{'predict':>13s}")
     shares = "".join(f"{100 * share:5.0f} %" for share in SHARES)
     print(f"{'accuracy (%)':18s}{'0 %':>7s}{shares}   {shares}{'ms':>10s}{'us/image':>13s}")
     for name, model in models.items():
         print(f"{name:18s}{row(model, data)}", flush=True)
-    model = models["cleaner + JP-LRDL"].fit(data.train[SHARES[0]], data.y_train)
-    demo_picture.draw(out, model, data.test[SHARES[0]], data.y_test, SHARES[0])
-    print(f"\nPicture: {out} (cleaner + JP-LRDL, {100 * SHARES[0]:.0f} % of the pixels white in all images)")
+    model = models["cleaner + JP-LRDL"].fit(data.train[data.shown], data.y_train)
+    demo_picture.draw(out, model, data.test[data.shown], data.y_test, data.shape, data.shown)
+    print(f"\nPicture: {out} (cleaner + JP-LRDL, {100 * data.shown:.0f} % of the pixels white in all images)")

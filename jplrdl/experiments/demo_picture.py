@@ -10,20 +10,23 @@ import numpy as np
 from .._validation import FloatArray
 from ..classifier import JPLRDLClassifier
 
-SIDE = 8
+MOST_CLASSES = 10
 COLOURS = {"start": "black", "codes": "tab:blue", "dictionary": "tab:orange", "projection": "tab:green"}
 
 
-def draw(out: Path, model: Any, images: FloatArray, labels: Any, share: float) -> None:
+def draw(
+    out: Path, model: Any, images: FloatArray, labels: Any, shape: tuple[int, int], share: float
+) -> None:
     """Save the picture of a fitted pipeline of LowRankCleaner and JPLRDLClassifier.
 
     Parameters
     ----------
     out : path
     model : Pipeline
-    images : ndarray of shape (n_samples, 64)
-        New images; the first of each class is shown.
+    images : ndarray of shape (n_samples, height * width)
+        New images; the first of each of the first ten classes is shown.
     labels : ndarray of shape (n_samples,)
+    shape : (height, width)
     share : float
         Of the pixels that are white.
     """
@@ -37,8 +40,8 @@ def draw(out: Path, model: Any, images: FloatArray, labels: Any, share: float) -
     above, below = figure.subfigures(2, 1, height_ratios=(1.05, 1))
     left, right = above.subplots(1, 2, width_ratios=(1, 1.9))
     convergence(left, classifier.history_)
-    atoms(right, classifier)
-    chosen = [int(np.flatnonzero(labels == label)[0]) for label in classifier.classes_]
+    atoms(right, classifier, shape)
+    chosen = [int(np.flatnonzero(labels == label)[0]) for label in classifier.classes_[:MOST_CLASSES]]
     cleaned = cleaner.transform(images[chosen])
     predicted = classifier.predict(cleaned)
     rows = {
@@ -46,11 +49,11 @@ def draw(out: Path, model: Any, images: FloatArray, labels: Any, share: float) -
         "cleaned": cleaned,
         "explained": explained(classifier, cleaned, predicted),
     }
-    below.suptitle("New digits: as seen, cleaned, and as the atoms of the class found explain them (wrong ones in red)")
+    below.suptitle("New images: as seen, cleaned, and as the atoms of the class found explain them (wrong ones in red)")
     for line, (name, row) in zip(below.subplots(len(rows), len(chosen)), rows.items(), strict=True):
         line[0].set_ylabel(name)
         for axis, image in zip(line, row, strict=True):
-            axis.imshow(image.reshape(SIDE, SIDE), cmap="gray", vmin=0)
+            axis.imshow(image.reshape(shape), cmap="gray", vmin=0)
             axis.set(xticks=[], yticks=[])
     for axis, guess, truth in zip(line, predicted, labels[chosen], strict=True):
         axis.set_xlabel(f"{guess}" if guess == truth else f"{guess}, not {truth}", color="k" if guess == truth else "r")
@@ -71,19 +74,20 @@ def convergence(axis: Any, history: dict[str, list[Any]]) -> None:
     axis.legend(frameon=False)
 
 
-def atoms(axis: Any, classifier: JPLRDLClassifier) -> None:
+def atoms(axis: Any, classifier: JPLRDLClassifier, shape: tuple[int, int]) -> None:
     """Each atom mapped back to pixels, a row a class; an atom and its negative are the same, the brighter is shown."""
     pixels = classifier.components_ @ classifier.projection_.T
     pixels *= np.sign(pixels.sum(axis=1, keepdims=True)) / np.abs(pixels).max(axis=1, keepdims=True)
-    rows = [pixels[classifier.atom_labels_ == label] for label in classifier.classes_]
-    step = SIDE + 1
-    canvas = np.ones((len(rows) * step + 1, max(map(len, rows)) * step + 1))
+    labels = classifier.classes_[:MOST_CLASSES]
+    rows = [pixels[classifier.atom_labels_ == label] for label in labels]
+    down, right = shape[0] + 1, shape[1] + 1
+    canvas = np.ones((len(rows) * down + 1, max(map(len, rows)) * right + 1))
     for i, row in enumerate(rows):
         for j, atom in enumerate(row):
-            canvas[i * step + 1 : (i + 1) * step, j * step + 1 : (j + 1) * step] = atom.reshape(SIDE, SIDE)
+            canvas[i * down + 1 : (i + 1) * down, j * right + 1 : (j + 1) * right] = atom.reshape(shape)
     axis.imshow(canvas, cmap="gray", vmin=-1, vmax=1)
     axis.set(title="Learned atoms, mapped back to pixels", ylabel="class", xticks=[])
-    axis.set_yticks(step * np.arange(len(rows)) + step / 2, [str(label) for label in classifier.classes_])
+    axis.set_yticks(down * np.arange(len(rows)) + down / 2, [str(label) for label in labels])
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
 
