@@ -13,16 +13,14 @@ other-class terms together are once more the whole of A_i.
 
 from __future__ import annotations
 
-import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _atoms as _kernel
 from ._algebra import inner, largest_eigenvalue, nuclear_norm
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
-
-_FLOORS = (0.1, 0.01)
 
 
 def initial_dictionary(
@@ -159,16 +157,49 @@ def descend_atoms(
     D: FloatArray, Q: FloatArray, C: FloatArray, lambda_rank: float, *, n_sweeps: int = 2
 ) -> FloatArray:
     """update_atoms, for arrays that need no check and a C that has the tangent of the incoherence."""
-    best = _evaluate(D, Q, C, lambda_rank)
-    floors = iter(_FLOORS)
-    floor = next(floors)
-    for _ in range(n_sweeps):
-        candidate = _evaluate(_sweep(best, Q, C, lambda_rank, floor), Q, C, lambda_rank)
-        if candidate.value < best.value:
-            best = candidate
-        elif lambda_rank == 0 or (floor := next(floors, 0.0)) == 0:
-            break
-    return best.atoms.copy()
+    atoms, q, c = np.array(D, order="C"), *(np.ascontiguousarray(a, dtype=D.dtype) for a in (Q, C))
+    _check(_kernel.descend_atoms(atoms, q, c, lambda_rank, n_sweeps, _workspace(len(atoms), 0, atoms.shape[1])))
+    return atoms
+
+
+def turn_group(
+    D: FloatArray,
+    classes: list[slice],
+    products: FloatArray,
+    outside: FloatArray,
+    lambda_incoherence: float,
+    ceiling: float,
+    lambda_rank: float,
+    *,
+    n_sweeps: int = 2,
+) -> None:
+    """descend_atoms for the atoms D, in place, of neighbouring classes, each seeing what the ones before have become.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n_atoms, n_components)
+    classes : list of slices
+        Where in D each class has its atoms.
+    products : ndarray of shape (n_atoms, n_atoms)
+        A'A, of the codes of these atoms.
+    outside : ndarray of shape (n_atoms, n_components)
+        C, without what atoms of D have a part in.
+    lambda_incoherence, ceiling, lambda_rank, n_sweeps
+        As in update_atoms.
+    """
+    bounds = np.array([classes[0].start, *(own.stop for own in classes)], dtype=np.intp)
+    work = _workspace(int(np.diff(bounds).max()), *D.shape)
+    weight = 2 * lambda_incoherence
+    _check(_kernel.turn_group(D, bounds, products, outside, weight, weight * ceiling, lambda_rank, n_sweeps, work))
+
+
+def _workspace(n_atoms: int, n_group: int, n_components: int) -> NDArray[np.uint8]:
+    return np.empty(_kernel.group_worksize(n_atoms, n_group, n_components), dtype=np.uint8)
+
+
+def _check(info: int) -> None:
+    if info != 0:
+        raise np.linalg.LinAlgError(f"the eigenvalues of a class's atoms were not found (LAPACK's info: {info})")
 
 
 def atoms_objective(
@@ -176,37 +207,6 @@ def atoms_objective(
 ) -> float:
     """tr(Q DD') - 2 tr(C D') + 2 lambda_inc tr(D S D') + lambda_rank |D|_*"""
     cross = D @ rest.T
-    return _evaluate(D, Q, C, lambda_rank).value + 2 * lambda_incoherence * inner(cross, cross)
-
-
-class _Evaluated(NamedTuple):
-    """Atoms D, tr(Q DD') - 2 tr(C D') + lambda_rank |D|_*, and the eigenvalues and eigenvectors of DD'."""
-
-    atoms: FloatArray
-    value: float
-    values: FloatArray
-    vectors: FloatArray
-
-
-def _evaluate(D: FloatArray, Q: FloatArray, C: FloatArray, lambda_rank: float) -> _Evaluated:
     d = D.astype(np.float64, copy=False)
-    gram = d @ d.T
-    values, vectors = np.linalg.eigh(gram)
-    value = float(np.sum(Q * gram)) - 2 * inner(C, D)
-    if lambda_rank > 0:
-        value += lambda_rank * nuclear_norm(d, values)
-    return _Evaluated(D, value, values, vectors)
-
-
-def _sweep(at: _Evaluated, Q: FloatArray, C: FloatArray, lambda_rank: float, floor: float) -> FloatArray:
-    D = at.atoms.copy()
-    if lambda_rank > 0:
-        roots = np.maximum(np.sqrt(at.values.clip(min=0)), floor * np.sqrt(at.values[-1]))
-        Q = Q + (lambda_rank / 2 * (at.vectors / roots) @ at.vectors.T).astype(D.dtype, copy=False)
-    others = Q - np.diag(np.diag(Q))
-    for k in range(len(D)):
-        w = C[k] - others[k] @ D
-        length = math.sqrt(w @ w)
-        if length > 0:
-            np.divide(w, length, out=D[k])
-    return D
+    value = float(np.sum(Q * (d @ d.T))) - 2 * inner(C, D)
+    return value + 2 * lambda_incoherence * inner(cross, cross) + lambda_rank * nuclear_norm(D)

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from ._algebra import estimated_eigenvalue, top_eigenvalue
-from ._products import product
+from ._products import product, sparse_product
 from ._validation import FloatArray
-from .dictionary import descend_atoms
+from .dictionary import turn_group
 from .objective import class_slices
 from .projection import nearest_orthonormal, next_curvature, turn_projection
 from .solver import Solver
@@ -28,12 +28,13 @@ class ExactSolver(Solver):
     @cached_property
     def ceiling(self) -> float:
         """The largest eigenvalue of M in the projection's problem, tr(P'MP) - 2 tr(P'B)."""
-        return max(0.0, top_eigenvalue(product(self.X.T, self._drawn(self.X), n_jobs=self.n_jobs)))
+        drawn = sparse_product(self.projection_graph, self.X, n_jobs=self.n_jobs)
+        return max(0.0, top_eigenvalue(product(self.X.T, self._quadratic(self.X, drawn), n_jobs=self.n_jobs)))
 
-    def _drawn(self, Y: FloatArray) -> FloatArray:
-        """What X' times makes MP, for Y = XP."""
-        drawn: FloatArray = (2 - self.weights.energy) * Y + self.weights.projection * (self.projection_graph @ Y)
-        return drawn
+    def _quadratic(self, Y: FloatArray, drawn: FloatArray) -> FloatArray:
+        """What X' times makes MP, for Y = XP; `drawn` is L^p Y."""
+        quadratic: FloatArray = (2 - self.weights.energy) * Y + self.weights.projection * drawn
+        return quadratic
 
     def update_dictionary(self) -> None:
         """The atoms of each class in turn.
@@ -61,7 +62,7 @@ class ExactSolver(Solver):
         concern atoms outside it, which stay what they are meanwhile; each class then adds those of its group.
         """
         D, w = D.copy(), self.weights
-        double, tangent = (D.dtype.type(2 * w.incoherence * factor) for factor in (1, ceiling))
+        double = D.dtype.type(2 * w.incoherence)
         codes = self.split.all
         products = codes.T @ codes
         products = products if isinstance(products, np.ndarray) else products.toarray()
@@ -75,12 +76,9 @@ class ExactSolver(Solver):
                 coupling[:, old] += double * gram[together, old]
             coupling[:, together] = 0
             outside = linear[together] - product(coupling, D, n_jobs=self.n_jobs)
-            for own in group:
-                atoms, here = D[own], slice(own.start - together.start, own.stop - together.start)
-                inside = products[own, together] + double * (atoms @ D[together].T)
-                inside[:, here] = 0
-                C = outside[here] - inside @ D[together] + tangent * atoms
-                D[own] = descend_atoms(atoms, 2 * products[own, own], C, w.rank)
+            here = [slice(own.start - together.start, own.stop - together.start) for own in group]
+            among = np.ascontiguousarray(products[together, together])
+            turn_group(D[together], here, among, outside, w.incoherence, ceiling, w.rank)
         return D
 
     def update_projection(self) -> None:
@@ -96,7 +94,7 @@ class ExactSolver(Solver):
             self.evaluate("projection")
         else:
             a = self.ceiling if self.curvature is None else self.curvature
-            pull = product(self.X.T, explained - self._drawn(self.Y), n_jobs=self.n_jobs)
+            pull = product(self.X.T, explained - self._quadratic(self.Y, self.drawn), n_jobs=self.n_jobs)
             P, Y, before = self.P, self.Y, self.objective
             self._project(nearest_orthonormal(P.dtype.type(a) * P + pull, P, n_jobs=self.n_jobs))
             self.evaluate("projection")

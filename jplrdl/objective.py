@@ -124,10 +124,10 @@ def atom_terms(D: FloatArray, gram: FloatArray, atom_labels: Labels, weights: We
     return {"incoherence": weights.incoherence * (_square(gram) - inside), "rank": weights.rank * nuclear}
 
 
-def projection_terms(Y: FloatArray, projection_graph: Any, energy: float, weights: Weights) -> dict[str, float]:
-    """The graph of the projected samples, and the energy that they lose. `energy` is |X|^2."""
+def projection_terms(Y: FloatArray, drawn: FloatArray, energy: float, weights: Weights) -> dict[str, float]:
+    """The graph of the projected samples, and the energy that they lose. `drawn` is L^p Y, `energy` |X|^2."""
     return {
-        "projection": weights.projection * inner(Y, projection_graph @ Y),
+        "projection": weights.projection * inner(Y, drawn),
         "energy": weights.energy * (energy - _square(Y)),
     }
 
@@ -149,7 +149,7 @@ def terms(
         data_terms(Y, split.all @ D, split.own @ D, split.other, class_grams(gram, atom_labels))
         | code_terms(split.all, graph, weights)
         | atom_terms(D, gram, atom_labels, weights)
-        | projection_terms(Y, projection_graph, energy, weights)
+        | projection_terms(Y, projection_graph @ Y, energy, weights)
     )
     return {"objective": sum(found.values()), **found}
 

@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
 
 from ._algebra import inner, top_eigenvalue
+from ._parallel import run_chunks
 from ._products import gram_matrix, product
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 _RIDGE = 1e-3
 _PROXIMAL = 2.0**-16
-_FEATURES = 8192
+_FEATURES, _SOLVED = 8192, 512
 
 
 def span_basis(X: ArrayLike, *, n_jobs: int | None = None) -> FloatArray:
@@ -60,8 +61,11 @@ def span_basis(X: ArrayLike, *, n_jobs: int | None = None) -> FloatArray:
     for part in parts:
         basis[part] = product(double(x[:, part].T), vectors / np.sqrt(values[kept][::-1]), n_jobs=n_jobs)
     factor = cholesky(gram(double(basis[part].T) for part in parts))
-    for part in parts:
-        basis[part] = solve_triangular(factor, double(basis[part]).T, trans="T").T
+
+    def orthonormalise(rows: slice) -> None:
+        basis[rows] = solve_triangular(factor, double(basis[rows]).T, trans="T").T
+
+    run_chunks(orthonormalise, m, _SOLVED, n_jobs)
     return basis
 
 
@@ -267,8 +271,9 @@ def _polar(A: FloatArray, n_jobs: int | None) -> FloatArray | None:
     """A (A'A)^-1/2, or None if A is too ill-conditioned.
 
     Through the eigenvectors of A'A, a third of the cost of a singular value decomposition of A. Squaring brings an
-    error of eps times the squared condition number; above eps^3/4, a Newton-Schulz step squares what it costs of
-    orthonormality. What it turns the columns by is as small, and of second order in the tr(P'A) that they maximise.
+    error of eps times the squared condition number. What that costs of orthonormality, E = I - U'U, goes with
+    U (I - E)^-1/2, the root by as many terms of its series as it takes. What is left turns the columns by as little as
+    E, and is of second order in the tr(P'A) that they maximise.
     """
     eps = float(np.finfo(A.dtype).eps)
     gram = gram_matrix(A.T, n_jobs=n_jobs)
@@ -279,9 +284,12 @@ def _polar(A: FloatArray, n_jobs: int | None) -> FloatArray | None:
     if smallest < eps**0.75:
         return None
     found = product(A, gram_matrix(V * values**-0.25, n_jobs=n_jobs), n_jobs=n_jobs)
-    for well_conditioned in (eps**0.25, eps**0.5):
-        if smallest < well_conditioned:
-            found = 1.5 * found - 0.5 * product(found, gram_matrix(found.T, n_jobs=n_jobs), n_jobs=n_jobs)
+    if smallest < eps**0.25:
+        E = -gram_matrix(found.T, n_jobs=n_jobs)
+        E[np.diag_indices_from(E)] += 1
+        root = E / 2 if smallest > eps**0.5 else E / 2 + 3 / 8 * gram_matrix(E, n_jobs=n_jobs)
+        root[np.diag_indices_from(root)] += 1
+        found = product(found, root, n_jobs=n_jobs)
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import objective
 from ._algebra import inner
-from ._products import gram_matrix, product
+from ._products import gram_matrix, product, sparse_product
 from ._validation import FloatArray
 from .coding import coupled_codes
 from .dictionary import initial_dictionary
@@ -48,6 +48,8 @@ class Solver:
         The codes again, to be multiplied with.
     explained, explained_own : ndarray
         A_i D and A_i^i D_i: what all atoms and what those of its own class make of each sample.
+    drawn : ndarray
+        L^p Y.
     coding : CodingInfo
         How the last pass over the codes ended.
     history : dict of lists
@@ -101,10 +103,11 @@ class Solver:
             self._class_grams = objective.class_grams(self.gram, self.atom_labels)
             self._terms |= objective.atom_terms(self.D, self.gram, self.atom_labels, w)
         if "codes" in changed or "dictionary" in changed:
-            self.explained_own = self.split.own @ self.D
-            self.explained = self.explained_own + self.split.other @ self.D
+            self.explained_own = sparse_product(self.split.own, self.D, n_jobs=self.n_jobs)
+            self.explained = self.explained_own + sparse_product(self.split.other, self.D, n_jobs=self.n_jobs)
         if "projection" in changed:
-            self._terms |= objective.projection_terms(self.Y, self.projection_graph, self.energy, w)
+            self.drawn = sparse_product(self.projection_graph, self.Y, n_jobs=self.n_jobs)
+            self._terms |= objective.projection_terms(self.Y, self.drawn, self.energy, w)
         self._terms |= objective.data_terms(
             self.Y, self.explained, self.explained_own, self.split.other, self._class_grams
         )

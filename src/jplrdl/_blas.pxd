@@ -9,11 +9,17 @@ cdef enum Trans:
 
 cdef floating dot(Py_ssize_t n, const floating *x, const floating *y) noexcept nogil
 cdef void axpy(Py_ssize_t n, floating alpha, const floating *x, floating *y) noexcept nogil
+cdef void gemv(Trans trans, Py_ssize_t m, Py_ssize_t n, floating alpha, const floating *A, Py_ssize_t lda,
+               const floating *x, floating beta, floating *y) noexcept nogil
 cdef void gemm(Trans transa, Trans transb, Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, floating alpha,
                const floating *A, Py_ssize_t lda, const floating *B, Py_ssize_t ldb,
                floating beta, floating *C, Py_ssize_t ldc) noexcept nogil
 cdef void syrk_upper(Trans trans, Py_ssize_t n, Py_ssize_t k, floating alpha, const floating *A, Py_ssize_t lda,
                      floating beta, floating *C, Py_ssize_t ldc) noexcept nogil
+cdef int syevd_lower(bint vectors, Py_ssize_t n, double *A, Py_ssize_t lda, double *w, double *work,
+                     void *iwork) noexcept nogil
+cdef int gesdd_values(Py_ssize_t m, Py_ssize_t n, double *A, Py_ssize_t lda, double *s, double *work,
+                      void *iwork) noexcept nogil
 cdef int sytrd_upper(Py_ssize_t n, floating *A, Py_ssize_t lda, floating *d, floating *e, floating *tau,
                      floating *work, Py_ssize_t lwork) noexcept nogil
 cdef int ormtr_upper(Py_ssize_t n, Py_ssize_t k, const floating *A, Py_ssize_t lda, const floating *tau, floating *Z,

@@ -27,6 +27,17 @@ cdef void axpy(Py_ssize_t n, floating alpha, const floating *x, floating *y) noe
         blas.saxpy(&n_, &alpha, <float *> x, &one, y, &one)
 
 
+cdef void gemv(Trans trans, Py_ssize_t m, Py_ssize_t n, floating alpha, const floating *A, Py_ssize_t lda,
+               const floating *x, floating beta, floating *y) noexcept nogil:
+    """y = alpha op(A) x + beta y, A is m x n"""
+    cdef char trans_ = <char> trans
+    cdef blas_int m_ = <blas_int> m, n_ = <blas_int> n, lda_ = <blas_int> lda, one = 1
+    if floating is double:
+        blas.dgemv(&trans_, &m_, &n_, &alpha, <double *> A, &lda_, <double *> x, &one, &beta, y, &one)
+    else:
+        blas.sgemv(&trans_, &m_, &n_, &alpha, <float *> A, &lda_, <float *> x, &one, &beta, y, &one)
+
+
 cdef void gemm(Trans transa, Trans transb, Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, floating alpha,
                const floating *A, Py_ssize_t lda, const floating *B, Py_ssize_t ldb,
                floating beta, floating *C, Py_ssize_t ldc) noexcept nogil:
@@ -51,6 +62,33 @@ cdef void syrk_upper(Trans trans, Py_ssize_t n, Py_ssize_t k, floating alpha, co
         blas.dsyrk(&uplo, &trans_, &n_, &k_, &alpha, <double *> A, &lda_, &beta, C, &ldc_)
     else:
         blas.ssyrk(&uplo, &trans_, &n_, &k_, &alpha, <float *> A, &lda_, &beta, C, &ldc_)
+
+
+cdef int syevd_lower(bint vectors, Py_ssize_t n, double *A, Py_ssize_t lda, double *w, double *work,
+                     void *iwork) noexcept nogil:
+    """The eigenvalues of a symmetric matrix, ascending, and its eigenvectors in place of it; LAPACK's info.
+
+    work holds 1 + 6 n + 2 n^2 numbers, iwork 3 + 5 n integers.
+    """
+    cdef char jobz = b'V' if vectors else b'N', uplo = b'L'
+    cdef blas_int n_ = <blas_int> n, lda_ = <blas_int> lda, lwork = <blas_int> (1 + 6 * n + 2 * n * n)
+    cdef blas_int liwork = <blas_int> (3 + 5 * n), info = 0
+    lapack.dsyevd(&jobz, &uplo, &n_, A, &lda_, w, work, &lwork, <blas_int *> iwork, &liwork, &info)
+    return <int> info
+
+
+cdef int gesdd_values(Py_ssize_t m, Py_ssize_t n, double *A, Py_ssize_t lda, double *s, double *work,
+                      void *iwork) noexcept nogil:
+    """The min(m, n) singular values of A, which is lost; LAPACK's info.
+
+    work holds 10 min(m, n) + max(m, n) numbers, iwork 8 min(m, n) integers.
+    """
+    cdef char jobz = b'N'
+    cdef blas_int m_ = <blas_int> m, n_ = <blas_int> n, lda_ = <blas_int> lda, one = 1, info = 0
+    cdef blas_int lwork = <blas_int> (10 * min(m, n) + max(m, n))
+    cdef double unused = 0
+    lapack.dgesdd(&jobz, &m_, &n_, A, &lda_, s, &unused, &one, &unused, &one, work, &lwork, <blas_int *> iwork, &info)
+    return <int> info
 
 
 cdef int sytrd_upper(Py_ssize_t n, floating *A, Py_ssize_t lda, floating *d, floating *e, floating *tau,
