@@ -16,14 +16,19 @@ cdef void gemm(Trans transa, Trans transb, Py_ssize_t m, Py_ssize_t n, Py_ssize_
                floating beta, floating *C, Py_ssize_t ldc) noexcept nogil
 cdef void syrk_upper(Trans trans, Py_ssize_t n, Py_ssize_t k, floating alpha, const floating *A, Py_ssize_t lda,
                      floating beta, floating *C, Py_ssize_t ldc) noexcept nogil
+cdef void syr2k_upper(Py_ssize_t n, Py_ssize_t k, floating alpha, const floating *A, Py_ssize_t lda, const floating *B,
+                      Py_ssize_t ldb, floating beta, floating *C, Py_ssize_t ldc) noexcept nogil
 cdef int syevd_lower(bint vectors, Py_ssize_t n, double *A, Py_ssize_t lda, double *w, double *work,
                      void *iwork) noexcept nogil
 cdef int gesdd_values(Py_ssize_t m, Py_ssize_t n, double *A, Py_ssize_t lda, double *s, double *work,
                       void *iwork) noexcept nogil
 cdef int sytrd_upper(Py_ssize_t n, floating *A, Py_ssize_t lda, floating *d, floating *e, floating *tau,
                      floating *work, Py_ssize_t lwork) noexcept nogil
-cdef int ormtr_upper(Py_ssize_t n, Py_ssize_t k, const floating *A, Py_ssize_t lda, const floating *tau, floating *Z,
-                     Py_ssize_t ldz, floating *work, Py_ssize_t lwork) noexcept nogil
+cdef void latrd_upper(Py_ssize_t n, Py_ssize_t k, floating *A, Py_ssize_t lda, floating *e, floating *tau, floating *W,
+                      Py_ssize_t ldw) noexcept nogil
+cdef int ormql(Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, const floating *A, Py_ssize_t lda, const floating *tau,
+               floating *C, Py_ssize_t ldc, floating *work, Py_ssize_t lwork) noexcept nogil
+cdef int potrf_upper(Py_ssize_t n, floating *A, Py_ssize_t lda) noexcept nogil
 cdef int stemr_last(Py_ssize_t n, Py_ssize_t k, floating *d, floating *e, floating *w, floating *Z, Py_ssize_t ldz,
                     floating *work, void *iwork) noexcept nogil
 cdef int stein_above(Py_ssize_t n, const floating *d, const floating *e, floating lower, floating upper,

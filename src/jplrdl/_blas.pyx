@@ -64,6 +64,18 @@ cdef void syrk_upper(Trans trans, Py_ssize_t n, Py_ssize_t k, floating alpha, co
         blas.ssyrk(&uplo, &trans_, &n_, &k_, &alpha, <float *> A, &lda_, &beta, C, &ldc_)
 
 
+cdef void syr2k_upper(Py_ssize_t n, Py_ssize_t k, floating alpha, const floating *A, Py_ssize_t lda, const floating *B,
+                      Py_ssize_t ldb, floating beta, floating *C, Py_ssize_t ldc) noexcept nogil:
+    """C = alpha (AB' + BA') + beta C, upper triangle of the n x n matrix C"""
+    cdef char uplo = b'U', trans = b'N'
+    cdef blas_int n_ = <blas_int> n, k_ = <blas_int> k, lda_ = <blas_int> lda, ldb_ = <blas_int> ldb
+    cdef blas_int ldc_ = <blas_int> ldc
+    if floating is double:
+        blas.dsyr2k(&uplo, &trans, &n_, &k_, &alpha, <double *> A, &lda_, <double *> B, &ldb_, &beta, C, &ldc_)
+    else:
+        blas.ssyr2k(&uplo, &trans, &n_, &k_, &alpha, <float *> A, &lda_, <float *> B, &ldb_, &beta, C, &ldc_)
+
+
 cdef int syevd_lower(bint vectors, Py_ssize_t n, double *A, Py_ssize_t lda, double *w, double *work,
                      void *iwork) noexcept nogil:
     """The eigenvalues of a symmetric matrix, ascending, and its eigenvectors in place of it; LAPACK's info.
@@ -106,18 +118,38 @@ cdef int sytrd_upper(Py_ssize_t n, floating *A, Py_ssize_t lda, floating *d, flo
     return <int> info
 
 
-cdef int ormtr_upper(Py_ssize_t n, Py_ssize_t k, const floating *A, Py_ssize_t lda, const floating *tau, floating *Z,
-                     Py_ssize_t ldz, floating *work, Py_ssize_t lwork) noexcept nogil:
-    """Z = QZ, Z is n x k, Q as sytrd_upper left it; lwork = -1 asks for the size"""
-    cdef char side = b'L', uplo = b'U', trans = b'N'
-    cdef blas_int n_ = <blas_int> n, k_ = <blas_int> k, lda_ = <blas_int> lda, ldz_ = <blas_int> ldz
-    cdef blas_int lwork_ = <blas_int> lwork, info = 0
+cdef void latrd_upper(Py_ssize_t n, Py_ssize_t k, floating *A, Py_ssize_t lda, floating *e, floating *tau, floating *W,
+                      Py_ssize_t ldw) noexcept nogil:
+    """The last k steps of sytrd_upper's n; the reflectors P and W, n x k, leave A - PW' - WP' for the others"""
+    cdef char uplo = b'U'
+    cdef blas_int n_ = <blas_int> n, k_ = <blas_int> k, lda_ = <blas_int> lda, ldw_ = <blas_int> ldw
     if floating is double:
-        lapack.dormtr(&side, &uplo, &trans, &n_, &k_, <double *> A, &lda_, <double *> tau, Z, &ldz_, work, &lwork_,
-                      &info)
+        lapack.dlatrd(&uplo, &n_, &k_, A, &lda_, e, tau, W, &ldw_)
     else:
-        lapack.sormtr(&side, &uplo, &trans, &n_, &k_, <float *> A, &lda_, <float *> tau, Z, &ldz_, work, &lwork_,
-                      &info)
+        lapack.slatrd(&uplo, &n_, &k_, A, &lda_, e, tau, W, &ldw_)
+
+
+cdef int ormql(Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, const floating *A, Py_ssize_t lda, const floating *tau,
+               floating *C, Py_ssize_t ldc, floating *work, Py_ssize_t lwork) noexcept nogil:
+    """C = QC, C is m x n, Q the product of k reflectors in A's columns; lwork = -1 asks for the size"""
+    cdef char side = b'L', trans = b'N'
+    cdef blas_int m_ = <blas_int> m, n_ = <blas_int> n, k_ = <blas_int> k, lda_ = <blas_int> lda
+    cdef blas_int ldc_ = <blas_int> ldc, lwork_ = <blas_int> lwork, info = 0
+    if floating is double:
+        lapack.dormql(&side, &trans, &m_, &n_, &k_, <double *> A, &lda_, <double *> tau, C, &ldc_, work, &lwork_, &info)
+    else:
+        lapack.sormql(&side, &trans, &m_, &n_, &k_, <float *> A, &lda_, <float *> tau, C, &ldc_, work, &lwork_, &info)
+    return <int> info
+
+
+cdef int potrf_upper(Py_ssize_t n, floating *A, Py_ssize_t lda) noexcept nogil:
+    """A = R'R in the upper triangle; above 0 if A is not positive definite"""
+    cdef char uplo = b'U'
+    cdef blas_int n_ = <blas_int> n, lda_ = <blas_int> lda, info = 0
+    if floating is double:
+        lapack.dpotrf(&uplo, &n_, A, &lda_, &info)
+    else:
+        lapack.spotrf(&uplo, &n_, A, &lda_, &info)
     return <int> info
 
 

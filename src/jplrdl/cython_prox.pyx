@@ -25,22 +25,12 @@ A rough map takes every s > t from the Gram matrix, down to that limit: in doubl
 """
 
 from cython cimport floating
-from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN, FLT_EPSILON, FLT_MAX, FLT_MIN
-from libc.math cimport INFINITY, NAN, fabs, frexp, isfinite, isnan, ldexp, sqrt
+from libc.float cimport DBL_MAX, DBL_MIN, FLT_MAX, FLT_MIN
+from libc.math cimport NAN, fabs, frexp, isfinite, isnan, ldexp, sqrt
 from libc.string cimport memcpy, memset
 
-from jplrdl._blas cimport (
-    NO_TRANS,
-    TRANS,
-    dot,
-    gemm,
-    gesdd_thin,
-    ormtr_upper,
-    stein_above,
-    stemr_last,
-    sytrd_upper,
-    syrk_upper,
-)
+from jplrdl._blas cimport NO_TRANS, TRANS, dot, gemm, gesdd_thin, syrk_upper
+from jplrdl._eigenvectors cimport eigenvectors_above, eigenvectors_lwork
 
 cdef double KEPT_LIMIT = 2.0 ** -20         # of s^2 / |K|_F for the values kept
 cdef double THRESHOLD_LIMIT = 2.0 ** -40    # of t^2 / |K|_F, in double precision
@@ -173,17 +163,13 @@ cdef int sprox_l21(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner, const f
 # LAPACK reads a row-major n_rows x n_columns matrix as its transpose M, n_columns x n_rows.
 
 cdef Py_ssize_t lapack_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *precision) noexcept nogil:
-    """Elements of LAPACK's own workspace: the larger of what the two calls below ask for."""
-    cdef Py_ssize_t small = min(n_rows, n_columns), most
+    """Elements of LAPACK's own workspace: the larger of what the two routes ask for."""
+    cdef Py_ssize_t small = min(n_rows, n_columns)
     cdef double space = 0
     cdef floating *unused = <floating *> &space
     cdef floating answer = 0
     gesdd_thin(n_columns, n_rows, unused, n_columns, unused, unused, n_columns, unused, small, &answer, -1, unused)
-    most = <Py_ssize_t> answer
-    sytrd_upper(small, unused, small, unused, unused, unused, &answer, -1)
-    most = max(most, <Py_ssize_t> answer)
-    ormtr_upper(small, small, unused, small, unused, unused, small, &answer, -1)
-    return max(most, <Py_ssize_t> answer, 18 * small)
+    return max(<Py_ssize_t> answer, eigenvectors_lwork(small, precision))
 
 
 cdef size_t spectrum_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *precision) noexcept nogil:
@@ -201,79 +187,6 @@ cdef double frobenius_of_upper(Py_ssize_t n, const floating *K) noexcept nogil:
     for j in range(n):
         total += 2. * dot(j, K + j * n, K + j * n) + (<double> K[j * n + j]) * K[j * n + j]
     return sqrt(total)
-
-
-cdef Py_ssize_t count_above(Py_ssize_t n, const floating *d, const floating *e, double x) noexcept nogil:
-    """How many eigenvalues of a tridiagonal matrix that does not split are above x: the pivots > 0 of T - xI."""
-    cdef Py_ssize_t i, count = 0
-    cdef double pivot = 1, tiny = 1e-290, squared = 0
-    for i in range(n):
-        pivot = d[i] - x - squared / pivot
-        if fabs(pivot) < tiny:
-            pivot = -tiny
-        count += pivot > 0
-        squared = (<double> e[i]) * e[i] if i < n - 1 else 0
-    return count
-
-
-cdef bint splits(Py_ssize_t n, const floating *d, const floating *e) noexcept nogil:
-    """Would LAPACK take an off-diagonal element for zero? It does below eps |T|; well before that we say yes."""
-    cdef Py_ssize_t i
-    cdef double norm = 0, least = INFINITY, eps
-    if floating is double:
-        eps = DBL_EPSILON
-    else:
-        eps = FLT_EPSILON
-    for i in range(n):
-        norm = max(norm, fabs(d[i]))
-        if i < n - 1:
-            norm = max(norm, fabs(e[i]))
-            least = min(least, fabs(e[i]))
-    return not least > 16 * eps * norm
-
-
-cdef bint eigenvectors_above(Py_ssize_t n, floating *K, double lower, double upper, Py_ssize_t *k, floating *w,
-                             floating *Z, floating *work, Py_ssize_t lwork, void *iwork) noexcept nogil:
-    """KZ = Z diag(w) for the eigenvalues in (lower, upper], from K's upper triangle, which is lost; False if it fails.
-
-    w has room for 6 n numbers. Relatively robust representations (stemr), or bisection where they may not be used.
-    """
-    cdef floating *d = w + n
-    cdef floating *e = d + n
-    cdef floating *tau = e + n
-    cdef floating *d_copy = tau + n
-    cdef floating *e_copy = d_copy + n
-    cdef int info = -1
-    k[0] = 0
-    if sytrd_upper(n, K, n, d, e, tau, work, lwork) != 0:
-        return False
-    if n > 1 and not splits(n, d, e):
-        k[0] = count_above(n, d, e, lower)
-        if k[0] == 0:
-            return True
-        memcpy(d_copy, d, n * sizeof(floating))
-        memcpy(e_copy, e, (n - 1) * sizeof(floating))
-        info = stemr_last(n, k[0], d_copy, e_copy, w, Z, n, work, iwork)
-    if info != 0:
-        info = stein_above(n, d, e, <floating> lower, <floating> upper, k, w, Z, n, work, iwork)
-        sort_pairs(k[0], n, w, Z)
-    if info != 0 or k[0] == 0:
-        return info == 0
-    return ormtr_upper(n, k[0], K, n, tau, Z, n, work, lwork) == 0
-
-
-cdef void sort_pairs(Py_ssize_t k, Py_ssize_t n, floating *w, floating *Z) noexcept nogil:
-    """Eigenvalues ascending, and their vectors with them; each vector moves once."""
-    cdef Py_ssize_t i, j, least
-    for i in range(k):
-        least = i
-        for j in range(i + 1, k):
-            if w[j] < w[least]:
-                least = j
-        if least != i:
-            w[i], w[least] = w[least], w[i]
-            for j in range(n):
-                Z[i * n + j], Z[least * n + j] = Z[least * n + j], Z[i * n + j]
 
 
 cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, floating t, bint rough, floating *out,
@@ -311,7 +224,7 @@ cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v,
     for j in range(small):
         for i in range(j + 1):
             K[j * small + i] *= <floating> unit
-    if not eigenvectors_above(small, K, t * unit * t, 2 * size * unit, &k, w, Z, w + 6 * small, lwork, iwork):
+    if not eigenvectors_above(small, K, t * unit * t, size * unit, &k, w, Z, w + 6 * small, lwork, iwork):
         return False
     for i in range(k):
         w[i] = <floating> (w[i] / unit)
