@@ -76,18 +76,23 @@ _MOST_HELPERS = 256
 _helpers = _Helpers()
 
 
-def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_jobs: int | None) -> None:
-    """Call function(slice) for consecutive chunks of rows, in `n_jobs` threads, of which this is one.
-
-    The chunks do not depend on n_jobs, and BLAS has one thread inside each: results are bit-identical for every
-    n_jobs. An exception, Ctrl-C too, drops the chunks that have not begun and waits for those that have.
-    """
+def threads_of(n_jobs: int | None) -> int:
+    """How many threads n_jobs asks for."""
     from joblib import effective_n_jobs
 
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
         raise TypeError(f"n_jobs must be an integer or None, got {n_jobs!r}")
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; 1 is one thread, -1 all processors")
+    return int(effective_n_jobs(n_jobs))
+
+
+def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_jobs: int | None) -> None:
+    """Call function(slice) for consecutive chunks of rows, in `n_jobs` threads, of which this is one.
+
+    The chunks do not depend on n_jobs, and BLAS has one thread inside each: results are bit-identical for every
+    n_jobs. An exception, Ctrl-C too, drops the chunks that have not begun and waits for those that have.
+    """
     left = deque(slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk))
 
     def work() -> None:
@@ -103,7 +108,7 @@ def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_job
             raise
 
     with held_blas:
-        helping = _helpers.start(work, min(effective_n_jobs(n_jobs), len(left)) - 1)
+        helping = _helpers.start(work, min(threads_of(n_jobs), len(left)) - 1)
         try:
             work()
         finally:

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ._parallel import run_chunks
+from ._parallel import run_chunks, threads_of
 from ._validation import FloatArray
 
 _GRAM_ROWS, _PRODUCT_ROWS, _PRODUCT_COLUMNS = 256, 192, 320
-_SPARSE_PARTS = 8
 # Multiplications, a millisecond of them, below which to wake a thread is not worth it.
-_LEAST = 20_000_000
+_LEAST, _LEAST_SPARSE = 20_000_000, 2_000_000
 
 
 def product(A: FloatArray, B: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
@@ -37,15 +36,17 @@ def sparse_product(S: Any, B: FloatArray, *, n_jobs: int | None = None) -> Float
     """S B for a CSR array or a dense one, some rows of S at a time, in threads; bit-identical for every n_jobs."""
     if isinstance(S, np.ndarray):
         return product(S, B, n_jobs=n_jobs)
-    if S.nnz * B.shape[1] < _LEAST // 8:  # a sparse product has a fraction of a dense one's speed
-        found: FloatArray = S @ B
+    found: FloatArray
+    parts = threads_of(n_jobs) if S.nnz * B.shape[1] >= _LEAST_SPARSE else 1
+    if parts == 1:
+        found = S @ B
         return found
     found = np.empty((S.shape[0], B.shape[1]), dtype=B.dtype)
 
     def fill(rows: slice) -> None:
         found[rows] = S[rows] @ B
 
-    run_chunks(fill, len(found), -(-len(found) // _SPARSE_PARTS), n_jobs)
+    run_chunks(fill, len(found), -(-len(found) // parts), n_jobs)
     return found
 
 

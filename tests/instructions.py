@@ -20,13 +20,14 @@ from pathlib import Path
 import numpy as np
 
 import jplrdl
+from jplrdl.dictionary import update_atoms
 
 STORE = Path(__file__).with_name("instructions.json")
-MODULES = ("_alm", "cython_feature_sign", "cython_graph", "cython_prox")
+MODULES = ("_alm", "_atoms", "cython_feature_sign", "cython_graph", "cython_prox")
 
 
 def workload() -> None:
-    """Coding, proximal maps, robust PCA and a graph, in both precisions; large enough to drown the imports."""
+    """Coding, atoms, proximal maps, robust PCA and a graph, in both precisions; large enough to drown the imports."""
     rng = np.random.default_rng(0)
     mean = rng.standard_normal(60)
     atoms, samples = (mean + rng.standard_normal((count, 60)) for count in (150, 40))
@@ -38,6 +39,9 @@ def workload() -> None:
     for dtype in (np.float64, np.float32):
         jplrdl.sparse_encode(samples.astype(dtype), atoms.astype(dtype), 0.05)
         jplrdl.signed_knn_graph(points.astype(dtype), labels, 15, 19)
+        for k in range(40):
+            problem = atoms[k : k + 20], np.eye(20), atoms[60:80], atoms[80:]
+            update_atoms(*(a.astype(dtype) for a in problem), lambda_rank=0.1, n_sweeps=4)
         V = matrix.astype(dtype)
         for _ in range(4):
             jplrdl.prox_l1(V, 0.5)

@@ -4,6 +4,7 @@ import numpy as np
 
 import jplrdl
 from jplrdl.coding import coupled_codes
+from jplrdl.dictionary import update_atoms
 from jplrdl.huber import huber_fit
 from jplrdl.occlusion import find_blocks, typical_steps
 
@@ -16,6 +17,9 @@ def main():
         codes = jplrdl.sparse_encode(X, D, 0.1)
         W = jplrdl.signed_knn_graph(X, y, 2, 2, weights="heat")
         coupled_codes(D @ D.T, X @ D.T, jplrdl.laplacian(W, signed=True), 0.1, 0.1, init=codes)
+        for rank in (4, 2):
+            atoms = D[:rank].repeat(4 // rank, axis=0)
+            update_atoms(atoms, np.eye(4, dtype=dtype), D[4:8], D[8:], lambda_incoherence=0.1, lambda_rank=0.1)
         jplrdl.prox_l1(X, 0.5)
         for axis in (0, 1):
             jplrdl.prox_l21(X, 0.5, axis=axis)

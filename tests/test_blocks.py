@@ -223,6 +223,41 @@ def test_atoms_descend_and_keep_unit_length(rng, dtype, incoherence, rank):
     np.testing.assert_allclose(np.linalg.norm(D, axis=1), 1, atol=100 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rank", [0.0, 2.0])
+@pytest.mark.parametrize(("n_atoms", "n_components", "independent"), [(6, 15, 6), (6, 15, 3), (7, 4, 4), (1, 5, 1)])
+def test_atoms_turn_as_the_reference_does(rng, dtype, rank, n_atoms, n_components, independent):
+    """Also atoms that depend on each other, whose nuclear norm squaring would lose."""
+    A = rng.standard_normal((30, n_atoms))
+    D = rng.standard_normal((n_atoms, independent)) @ rng.standard_normal((independent, n_components))
+    rest, C = rng.standard_normal((2, n_components)), 9 * rng.standard_normal((n_atoms, n_components))
+    D, rest = (a / np.linalg.norm(a, axis=1, keepdims=True) for a in (D, rest))
+    problem, weights = (D, 2 * A.T @ A, C, rest), {"lambda_incoherence": 0.3, "lambda_rank": rank, "n_sweeps": 3}
+    found = update_atoms(*(a.astype(dtype) for a in problem), **weights)
+    truth = reference.dictionary.update_atoms(*problem, **weights)
+    np.testing.assert_allclose(found, truth, atol=1e-11 if dtype == np.float64 else 2e-5)
+
+
+@pytest.mark.parametrize("rank", [2.0, 10.0, 50.0])
+def test_low_rank_atoms_turn_as_the_reference_does(rng, rank):
+    """Near their minimum a bound that is raised to a tenth of the largest ascends, and the next one must be tried."""
+    for _ in range(10):
+        D = rng.standard_normal((6, 3)) @ rng.standard_normal((3, 15))
+        D /= np.linalg.norm(D, axis=1, keepdims=True)
+        A = 0.3 * rng.standard_normal((30, 6))
+        problem = D, 2 * A.T @ A, 2 * A.T @ A @ D + 0.05 * rng.standard_normal((6, 15)), D[:1]
+        updates = update_atoms, reference.dictionary.update_atoms
+        found, truth = (update(*problem, lambda_rank=rank, n_sweeps=6) for update in updates)
+        np.testing.assert_allclose(found, truth, atol=1e-9)
+
+
+def test_a_sweep_that_would_ascend_is_not_taken(rng):
+    """Heavy low rank, and atoms that are at their minimum already."""
+    D = np.linalg.qr(rng.standard_normal((9, 3)))[0].T
+    best = update_atoms(D, np.eye(3), 3 * D, D[:1], lambda_rank=1.0, n_sweeps=400)
+    np.testing.assert_allclose(update_atoms(best, np.eye(3), 3 * D, D[:1], lambda_rank=1.0), best, atol=1e-7)
+
+
 def test_one_atom_alone_has_a_closed_form(rng):
     C = rng.standard_normal((1, 9))
     D = update_atoms(np.eye(9)[:1], [[2.0]], C, np.eye(9)[1:2])
