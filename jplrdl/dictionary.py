@@ -193,6 +193,15 @@ def turn_group(
     _check(_kernel.turn_group(D, bounds, products, outside, weight, weight * ceiling, lambda_rank, n_sweeps, work))
 
 
+def nuclear_norms(D: FloatArray, classes: list[slice]) -> FloatArray:
+    """The nuclear norm of the atoms of each class, neighbours in D, in double precision."""
+    bounds = np.array([classes[0].start, *(own.stop for own in classes)], dtype=np.intp)
+    norms = np.empty(len(classes))
+    work = _workspace(int(np.diff(bounds).max()), 0, D.shape[1])
+    _check(_kernel.nuclear_norms(np.ascontiguousarray(D), bounds, norms, work))
+    return norms
+
+
 def _workspace(n_atoms: int, n_group: int, n_components: int) -> NDArray[np.uint8]:
     return np.empty(_kernel.group_worksize(n_atoms, n_group, n_components), dtype=np.uint8)
 

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._algebra import inner, nuclear_norm
+from . import _code_energy as _kernel
+from ._algebra import inner
 from ._validation import FloatArray
+from .dictionary import nuclear_norms
 
 Labels = NDArray[Any]
 
@@ -38,18 +40,6 @@ def class_slices(atom_labels: Labels) -> list[slice]:
     """Where the atoms of each class are; they stand in the order of the classes."""
     bounds = np.searchsorted(atom_labels, np.arange(atom_labels[-1] + 2))
     return [slice(start, stop) for start, stop in pairwise(bounds)]
-
-
-def class_grams(gram: FloatArray, atom_labels: Labels) -> Any:
-    """blockdiag(D_j D_j'), a sparse array."""
-    from scipy.sparse import csr_array
-
-    classes = class_slices(atom_labels)
-    sizes = [own.stop - own.start for own in classes]
-    data = np.concatenate([gram[own, own].ravel() for own in classes])
-    columns = np.concatenate([np.tile(np.arange(own.start, own.stop), own.stop - own.start) for own in classes])
-    ends = np.cumsum(np.repeat(sizes, sizes))
-    return csr_array((data, columns, np.concatenate([[0], ends])), shape=gram.shape)
 
 
 def coding_gram(gram: FloatArray, atom_labels: Labels) -> FloatArray:
@@ -85,12 +75,16 @@ def split_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> Split
     if np.count_nonzero(codes) > _MOST_NONZEROS * codes.size:
         own = own_codes(codes, labels, atom_labels)
         return SplitCodes(codes, own, codes - own)
+    rows, columns = np.nonzero(codes)
+    mine = labels[rows] == atom_labels[columns]
+    return SplitCodes(*(_compressed(codes, rows[p], columns[p]) for p in (slice(None), mine, ~mine)))
+
+
+def _compressed(codes: FloatArray, rows: NDArray[Any], columns: NDArray[Any]) -> Any:
     from scipy.sparse import csr_array
 
-    rows, columns = np.nonzero(codes)
-    values, mine = codes[rows, columns], labels[rows] == atom_labels[columns]
-    parts = (slice(None), mine, ~mine)
-    return SplitCodes(*(csr_array((values[p], (rows[p], columns[p])), shape=codes.shape) for p in parts))
+    ends = np.searchsorted(rows, np.arange(len(codes) + 1)).astype(np.intc)
+    return csr_array((codes[rows, columns], columns.astype(np.intc), ends), shape=codes.shape)
 
 
 def data_terms(
@@ -98,21 +92,37 @@ def data_terms(
     explained: FloatArray,
     explained_own: FloatArray,
     other: Any,
-    inside: Any,
+    gram: FloatArray,
+    atom_labels: Labels,
 ) -> dict[str, float]:
-    """How the atoms explain the samples: A_i D and A_i^i D_i against Y, and the codes `other` over D_j, j != i."""
+    """How the atoms explain the samples: A_i D and A_i^i D_i against Y, and the codes `other` over D_j, j != i.
+
+    `gram` is DD'.
+    """
+    if isinstance(other, np.ndarray):
+        parts = ((other[:, own], gram[own, own]) for own in class_slices(atom_labels))
+        elsewhere = sum(inner(codes @ inside, codes) for codes, inside in parts)
+    else:
+        elsewhere = _kernel.class_energy(other.indptr, other.indices, other.data, atom_labels, gram)
     return {
         "reconstruction": _square(Y - explained),
         "own_class": _square(Y - explained_own),
-        "other_classes": float((other * (other @ inside)).sum(dtype=np.float64)),
+        "other_classes": elsewhere,
     }
 
 
 def code_terms(codes: Any, graph: Any, weights: Weights) -> dict[str, float]:
-    """The l1 norm of the codes, and their coupling."""
+    """The l1 norm of the codes, and their coupling, a CSR array."""
+    if isinstance(codes, np.ndarray):
+        coupling = inner(codes, graph @ codes)
+    else:
+        ends, neighbours = (a.astype(np.intc, copy=False) for a in (graph.indptr, graph.indices))
+        coupling = _kernel.graph_energy(
+            ends, neighbours, graph.data, codes.indptr, codes.indices, codes.data, np.zeros(codes.shape[1])
+        )
     return {
         "sparse": weights.sparse * float(abs(codes).sum(dtype=np.float64)),
-        "graph": weights.graph * float((codes * (graph @ codes)).sum(dtype=np.float64)),
+        "graph": weights.graph * coupling,
     }
 
 
@@ -120,7 +130,7 @@ def atom_terms(D: FloatArray, gram: FloatArray, atom_labels: Labels, weights: We
     """The incoherence of the classes' atoms, and their nuclear norms. `gram` is DD'."""
     classes = class_slices(atom_labels)
     inside = sum(_square(gram[own, own]) for own in classes)
-    nuclear = sum(nuclear_norm(D[own]) for own in classes)
+    nuclear = float(nuclear_norms(D, classes).sum())
     return {"incoherence": weights.incoherence * (_square(gram) - inside), "rank": weights.rank * nuclear}
 
 
@@ -146,7 +156,7 @@ def terms(
     """Every term with its weight, and "objective", their sum. `energy` is |X|^2."""
     gram, split = D @ D.T, split_codes(codes, labels, atom_labels)
     found = (
-        data_terms(Y, split.all @ D, split.own @ D, split.other, class_grams(gram, atom_labels))
+        data_terms(Y, split.all @ D, split.own @ D, split.other, gram, atom_labels)
         | code_terms(split.all, graph, weights)
         | atom_terms(D, gram, atom_labels, weights)
         | projection_terms(Y, projection_graph @ Y, energy, weights)

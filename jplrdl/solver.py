@@ -100,7 +100,6 @@ class Solver:
             self._terms |= objective.code_terms(self.split.all, self.graph, w)
         if "dictionary" in changed:
             self.gram = gram_matrix(self.D, n_jobs=self.n_jobs)
-            self._class_grams = objective.class_grams(self.gram, self.atom_labels)
             self._terms |= objective.atom_terms(self.D, self.gram, self.atom_labels, w)
         if "codes" in changed or "dictionary" in changed:
             self.explained_own = sparse_product(self.split.own, self.D, n_jobs=self.n_jobs)
@@ -109,7 +108,7 @@ class Solver:
             self.drawn = sparse_product(self.projection_graph, self.Y, n_jobs=self.n_jobs)
             self._terms |= objective.projection_terms(self.Y, self.drawn, self.energy, w)
         self._terms |= objective.data_terms(
-            self.Y, self.explained, self.explained_own, self.split.other, self._class_grams
+            self.Y, self.explained, self.explained_own, self.split.other, self.gram, self.atom_labels
         )
 
     def go_on_from(self, other: Solver) -> None:

@@ -39,6 +39,21 @@ cdef size_t descent_worksize(Py_ssize_t c, Py_ssize_t d, size_t size) noexcept n
     return (c * (d + c) + d) * size + 8 * (c * d + 6 * c * c + 26 * c + d + 4)
 
 
+cdef void *lay_out(Py_ssize_t c, Py_ssize_t d, void *work, Room *room, State *one, State *other) noexcept nogil:
+    """Divide the workspace; returns where it goes on."""
+    room.c, room.d = c, d
+    room.wide = <double *> work
+    room.gram = room.wide + c * d
+    room.scaled = room.gram + c * c
+    room.lapack = room.scaled + c * c
+    one.vectors = room.lapack + 1 + 16 * c + 2 * c * c + d
+    one.values = one.vectors + c * c
+    other.vectors = one.values + c
+    other.values = other.vectors + c * c
+    room.integers = other.values + c
+    return <double *> room.integers + 3 + 8 * c
+
+
 cdef void as_double(Py_ssize_t n, const floating *x, double *y) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
@@ -72,16 +87,22 @@ cdef double nuclear_norm(Room *room, const floating *D, const double *values) no
     return total
 
 
-cdef int evaluate(Room *room, const floating *D, const floating *Q, const floating *C, double lambda_rank, bint vectors,
-                  State *state) noexcept nogil:
-    """The objective, and the eigenvalues, with eigenvectors if wanted, of DD'; LAPACK's info."""
-    cdef Py_ssize_t c = room.c, d = room.d, k
-    cdef int info
+cdef void squares(Room *room, const floating *D) noexcept nogil:
+    """gram = DD'"""
+    cdef Py_ssize_t c = room.c, d = room.d
     if floating is double:
         gemm(TRANS, NO_TRANS, c, c, d, 1., D, d, D, d, 0., room.gram, c)
     else:
         as_double(c * d, D, room.wide)
         gemm(TRANS, NO_TRANS, c, c, d, 1., room.wide, d, room.wide, d, 0., room.gram, c)
+
+
+cdef int evaluate(Room *room, const floating *D, const floating *Q, const floating *C, double lambda_rank, bint vectors,
+                  State *state) noexcept nogil:
+    """The objective, and the eigenvalues, with eigenvectors if wanted, of DD'; LAPACK's info."""
+    cdef Py_ssize_t c = room.c, d = room.d, k
+    cdef int info
+    squares(room, D)
     state.value = -2 * inner(c * d, C, D)
     for k in range(c * c):
         state.value += Q[k] * room.gram[k]
@@ -127,24 +148,10 @@ cdef int descend(Py_ssize_t c, Py_ssize_t d, floating *D, const floating *Q, con
     """Sweeps over the atoms, each taken if it descends; if not, N is raised less. Returns LAPACK's info."""
     cdef Room room
     cdef State best, other
-    cdef double *doubles = <double *> work
-    cdef floating *candidate
-    cdef floating *majorant
-    cdef floating *row
+    cdef floating *candidate = <floating *> lay_out(c, d, work, &room, &best, &other)
+    cdef floating *majorant = candidate + c * d
+    cdef floating *row = majorant + c * c
     cdef int k, floor = 0, info
-    room.c, room.d = c, d
-    room.wide = doubles
-    room.gram = room.wide + c * d
-    room.scaled = room.gram + c * c
-    room.lapack = room.scaled + c * c
-    best.vectors = room.lapack + 1 + 16 * c + 2 * c * c + d
-    other.vectors = best.vectors + c * c
-    best.values = other.vectors + c * c
-    other.values = best.values + c
-    room.integers = other.values + c
-    candidate = <floating *> (<double *> room.integers + 3 + 8 * c)
-    majorant = candidate + c * d
-    row = majorant + c * c
     info = evaluate(&room, D, Q, C, lambda_rank, True, &best)
     for k in range(n_sweeps):
         if info != 0:
@@ -223,6 +230,24 @@ def descend_atoms(floating[:, ::1] D, const floating[:, ::1] Q, const floating[:
     cdef int info
     with nogil:
         info = descend(D.shape[0], D.shape[1], &D[0, 0], &Q[0, 0], &C[0, 0], lambda_rank, n_sweeps, &work[0])
+    return info
+
+
+def nuclear_norms(const floating[:, ::1] D, const Py_ssize_t[::1] bounds, double[::1] norms, unsigned char[::1] work):
+    """|D_i|_* of each class, i's atoms being those from bounds[i] to bounds[i + 1]; returns LAPACK's info."""
+    cdef Py_ssize_t i, c, d = D.shape[1]
+    cdef Room room
+    cdef State state
+    cdef int info = 0
+    with nogil:
+        for i in range(norms.shape[0]):
+            c = bounds[i + 1] - bounds[i]
+            lay_out(c, d, &work[0], &room, &state, &state)
+            squares(&room, &D[bounds[i], 0])
+            info = syevd_lower(False, c, room.gram, c, state.values, room.lapack, room.integers)
+            if info != 0:
+                break
+            norms[i] = nuclear_norm(&room, &D[bounds[i], 0], state.values)
     return info
 
 
