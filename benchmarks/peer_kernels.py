@@ -265,7 +265,8 @@ def graph_jobs(machine: Machine) -> Iterator[Job]:
             yield Job(
                 f"signed kNN graph, {n_samples} x {X.shape[1]} {dtype}",
                 [Program("jplrdl", "jplrdl signed_knn_graph",
-                         lambda X=X, y=y: lambda: jplrdl.signed_knn_graph(X, y, k_same, k_other)),
+                         lambda X=X, y=y: lambda: jplrdl.signed_knn_graph(
+                             X, y, k_same, k_other, n_jobs=machine.n_threads)),
                  Program("sklearn", "scikit-learn kneighbors_graph",
                          lambda X=X: lambda: kneighbors_graph(X, k_same + k_other, n_jobs=machine.n_threads))],
                 lambda graph, X=X, y=y: _judge_graph(graph, X, y), 1e-2,

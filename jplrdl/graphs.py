@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import cython_graph as _kernel
+from ._parallel import run_chunks
 from ._validation import FloatArray, as_count, as_float_array, as_positive, check_finite
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ def signed_knn_graph(
     *,
     weights: Literal["sign", "heat"] = "sign",
     kernel_width: float = 1.0,
+    n_jobs: int | None = None,
 ) -> csr_array:
     """Join each sample to its nearest of the same class (positive) and of all other classes (negative weight).
 
@@ -43,6 +46,8 @@ def signed_knn_graph(
         1 and -1 (eq4), or plus and minus ``exp(-|x_i - x_j|^2 / 2 kernel_width^2)`` (eq7).
     kernel_width : float > 0
         t of eq7.
+    n_jobs : int, optional
+        Threads, -1 for all processors; one by default. The graph is the same for every number.
 
     Returns
     -------
@@ -75,7 +80,7 @@ def signed_knn_graph(
     if 2 * n * k > _MOST_EDGES:
         raise ValueError(f"n_neighbors_same + n_neighbors_other must be at most {_MOST_EDGES // (2 * n)} here, got {k}")
     x, width = _scaled(x, width)
-    neighbors, distances = _nearest(x, labels, k_same, k_other)
+    neighbors, distances = _nearest(x, labels, k_same, k_other, n_jobs)
     neighbors[:, :k_same][np.arange(k_same) >= same[:, None]] = -1
     neighbors[:, k_same:][np.arange(k_other) >= other[:, None]] = -1
     indptr = np.empty(n + 1, dtype=np.intc)
@@ -184,14 +189,27 @@ def _scaled(x: FloatArray, width: float) -> tuple[FloatArray, float]:
     return x, max(width, float(numbers.tiny))
 
 
-def _nearest(x: FloatArray, labels: NDArray[np.intc], k_same: int, k_other: int) -> tuple[NDArray[np.intc], FloatArray]:
-    """Both lists of every sample, side by side, nearest first, -1 where there is none; and the squared distances."""
+def _nearest(
+    x: FloatArray, labels: NDArray[np.intc], k_same: int, k_other: int, n_jobs: int | None
+) -> tuple[NDArray[np.intc], FloatArray]:
+    """Both lists of every sample, side by side, nearest first, -1 where there is none; and the squared distances.
+
+    Threads share the products; the lists, which do not depend on the order of the offers, belong to one at a time.
+    """
     neighbors = np.full((len(x), k_same + k_other), -1, dtype=np.intc)
     distances: FloatArray = np.full(neighbors.shape, np.inf, dtype=x.dtype)
     squares = np.einsum("ij,ij->i", x, x)
-    work = np.empty(_kernel.knn_worksize(_BLOCK, x.dtype == np.float32), dtype=np.uint8)
-    for start in range(0, len(x), _BLOCK):
-        _kernel.knn_block(x, squares, labels, start, _BLOCK, k_same, neighbors, distances, work)
+    tiles = [(start, left) for start in range(0, len(x), _BLOCK) for left in range(0, start + 1, _BLOCK)]
+    lists = threading.Lock()
+
+    def search(chunk: slice) -> None:
+        tile: FloatArray = np.empty(min(_BLOCK, len(x)) ** 2, dtype=x.dtype)
+        for start, left in tiles[chunk]:
+            _kernel.knn_products(x, start, left, _BLOCK, tile)
+            with lists:
+                _kernel.knn_offer(tile, squares, labels, start, left, _BLOCK, k_same, neighbors, distances)
+
+    run_chunks(search, len(tiles), 1, n_jobs)
     return neighbors, distances
 
 

@@ -78,7 +78,7 @@ def pose_problem(
     same = np.minimum(sizes - 1, 15) if n_neighbors_same is None else n_neighbors_same
     other = sizes - 1 if n_neighbors_other is None else n_neighbors_other
     # One search for both graphs: exp(-d^2 / 2) has the signs of eq4, and its power 1 / t^2 is the weight of eq7.
-    heat = signed_knn_graph(found, labels, same, other if penalty_edges else 0, weights="heat")
+    heat = signed_knn_graph(found, labels, same, other if penalty_edges else 0, weights="heat", n_jobs=n_jobs)
     signs, sizes_of_weights = np.sign(heat.data), np.abs(heat.data)
     coefficient, weights = heat.copy(), heat.copy()
     coefficient.data = signs

@@ -25,6 +25,14 @@ def test_graph_matches_the_reference_with_ties(seed, n, n_classes, k_same, k_oth
     np.testing.assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-5 if dtype == np.float32 else 1e-12)
 
 
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 3, -1])
+def test_threads_find_the_same_neighbours_and_ties(rng, n_jobs):
+    """Ten tiles in any order; most distances are equal to others, so that an order which counts would show."""
+    X, y = rng.integers(0, 3, (900, 5)).astype(float), rng.integers(0, 4, 900)
+    ours = jplrdl.signed_knn_graph(X, y, 6, 8, weights="heat", n_jobs=n_jobs)
+    assert abs(ours - reference.signed_knn_graph(X, y, 6, 8, weights="heat")).max() <= 1e-15
+
+
 @pytest.mark.parametrize("n", [255, 256, 257, 600])
 def test_blocks_fit_together(rng, n):
     X, y = rng.integers(0, 4, (n, 4)).astype(float), rng.integers(0, 5, n)

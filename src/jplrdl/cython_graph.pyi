@@ -2,17 +2,17 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-def knn_worksize(block: int, single: bool) -> int: ...
-def knn_block(
-    X: NDArray[Any],
+def knn_products(X: NDArray[Any], start: int, left: int, block: int, tile: NDArray[Any]) -> None: ...
+def knn_offer(
+    tile: NDArray[Any],
     squares: NDArray[Any],
     labels: NDArray[Any],
     start: int,
+    left: int,
     block: int,
     n_same: int,
     neighbors: NDArray[Any],
     distances: NDArray[Any],
-    work: NDArray[Any],
 ) -> None: ...
 def knn_csr(
     neighbors: NDArray[Any],

@@ -42,26 +42,40 @@ cdef inline void offer_pair(int i, int j, floating distance, const int *labels, 
     offer(i, distance, length, neighbors + of_j, distances + of_j)
 
 
+cdef void multiply_tile(Py_ssize_t n_samples, Py_ssize_t n_features, const floating *X, Py_ssize_t start,
+                        Py_ssize_t left, Py_ssize_t block, floating *tile) noexcept nogil:
+    """The products of the samples start, ..., start + block - 1 with left, ..., left + block - 1, for left <= start."""
+    cdef Py_ssize_t height = min(block, n_samples - start), width = min(block, n_samples - left)
+    cdef floating one = 1, zero = 0
+    if left == start:
+        syrk_upper(TRANS, height, n_features, one, X + start * n_features, n_features, zero, tile, height)
+    else:
+        gemm(TRANS, NO_TRANS, width, height, n_features, one, X + left * n_features, n_features,
+             X + start * n_features, n_features, zero, tile, width)
+
+
+cdef void offer_tile(Py_ssize_t n_samples, const floating *tile, const floating *squares, const int *labels,
+                     Py_ssize_t start, Py_ssize_t left, Py_ssize_t block, Py_ssize_t n_same, Py_ssize_t n_other,
+                     int *neighbors, floating *distances) noexcept nogil:
+    """Offer to each other all pairs of samples of a tile."""
+    cdef Py_ssize_t i, j, width = min(block, n_samples - left)
+    cdef floating distance
+    for i in range(start, min(start + block, n_samples)):
+        for j in range(left, min(left + width, i)):
+            distance = squares[i] + squares[j] - 2 * tile[(i - start) * width + j - left]
+            if distance < 0:
+                distance = 0
+            offer_pair(<int> i, <int> j, distance, labels, n_same, n_other, neighbors, distances)
+
+
 cdef void scan_block(Py_ssize_t n_samples, Py_ssize_t n_features, const floating *X, const floating *squares,
                      const int *labels, Py_ssize_t start, Py_ssize_t block, Py_ssize_t n_same, Py_ssize_t n_other,
                      int *neighbors, floating *distances, floating *tile) noexcept nogil:
     """Offer to each other the samples start, ..., start + block - 1 and all samples up to them."""
-    cdef Py_ssize_t i, j, k, left, width, height = min(block, n_samples - start)
-    cdef floating one = 1, zero = 0, distance
-    for k in range((start + height + block - 1) // block):
-        left = k * block
-        width = min(block, start + height - left)
-        if left == start:
-            syrk_upper(TRANS, height, n_features, one, X + start * n_features, n_features, zero, tile, height)
-        else:
-            gemm(TRANS, NO_TRANS, width, height, n_features, one, X + left * n_features, n_features,
-                 X + start * n_features, n_features, zero, tile, width)
-        for i in range(start, start + height):
-            for j in range(left, min(left + width, i)):
-                distance = squares[i] + squares[j] - 2 * tile[(i - start) * width + j - left]
-                if distance < 0:
-                    distance = 0
-                offer_pair(<int> i, <int> j, distance, labels, n_same, n_other, neighbors, distances)
+    cdef Py_ssize_t k
+    for k in range(start // block + 1):
+        multiply_tile(n_samples, n_features, X, start, k * block, block, tile)
+        offer_tile(n_samples, tile, squares, labels, start, k * block, block, n_same, n_other, neighbors, distances)
 
 
 cdef size_t dsigned_knn_worksize(Py_ssize_t block) noexcept nogil:
@@ -213,23 +227,19 @@ cdef int slaplacian(
 
 # ---------------------------------------------------------------------------------------------- called from Python
 
-def knn_worksize(Py_ssize_t block, bint single):
-    """Bytes of workspace for knn_block."""
-    return ssigned_knn_worksize(block) if single else dsigned_knn_worksize(block)
+def knn_products(const floating[:, ::1] X, Py_ssize_t start, Py_ssize_t left, Py_ssize_t block, floating[::1] tile):
+    """The products of two blocks of samples; of one with itself only those that knn_offer reads."""
+    with nogil:
+        multiply_tile(X.shape[0], X.shape[1], &X[0, 0], start, left, block, &tile[0])
 
 
-def knn_block(const floating[:, ::1] X, const floating[::1] squares, const int[::1] labels, Py_ssize_t start,
-              Py_ssize_t block, Py_ssize_t n_same, int[:, ::1] neighbors, floating[:, ::1] distances,
-              unsigned char[::1] work):
-    """Offer to each other the samples of one block and all samples up to them."""
+def knn_offer(const floating[::1] tile, const floating[::1] squares, const int[::1] labels, Py_ssize_t start,
+              Py_ssize_t left, Py_ssize_t block, Py_ssize_t n_same, int[:, ::1] neighbors, floating[:, ::1] distances):
+    """Offer to each other the samples whose products a tile holds; one tile at a time."""
     cdef Py_ssize_t n_other = neighbors.shape[1] - n_same
     with nogil:
-        if floating is double:
-            dsigned_knn(X.shape[0], X.shape[1], &X[0, 0], &squares[0], &labels[0], start, block, n_same, n_other,
-                        &neighbors[0, 0], &distances[0, 0], &work[0])
-        else:
-            ssigned_knn(X.shape[0], X.shape[1], &X[0, 0], &squares[0], &labels[0], start, block, n_same, n_other,
-                        &neighbors[0, 0], &distances[0, 0], &work[0])
+        offer_tile(squares.shape[0], &tile[0], &squares[0], &labels[0], start, left, block, n_same, n_other,
+                   &neighbors[0, 0], &distances[0, 0])
 
 
 def knn_csr(const int[:, ::1] neighbors, const floating[:, ::1] distances, Py_ssize_t n_same, double width,
