@@ -335,6 +335,10 @@ class _Search:
             return
         work = np.empty(self.worksize, dtype=np.uint8)
         shifted = np.empty(len(self.gram), dtype=self.gram.dtype)
+        # The non-zeros of each code; -2: not listed yet.
+        counts = np.full(len(cov), -2, dtype=np.intc)
+        columns = np.empty((len(cov), _graph_kernel.most_listed(len(self.gram))), dtype=np.intc)
+        values = np.empty(columns.shape, dtype=self.gram.dtype)
         indptr, indices = laplacian.indptr.astype(np.intc), laplacian.indices.astype(np.intc)
         step = _chunk_rows(len(self.gram))
         with held_blas:
@@ -342,7 +346,7 @@ class _Search:
                 _graph_kernel.sweep_rows(
                     self.gram, cov, indptr, indices, laplacian.data, weight, float(self.penalty[0]), self.tol,
                     self.max_iter, start, min(start + step, len(cov)), self.codes, self.n_iter, self.residual,
-                    self.status, shifted, work,
+                    self.status, counts, columns, values, shifted, work,
                 )
 
     def _sweep_without_penalty(self, cov: FloatArray, laplacian: Any, weight: float) -> None:

@@ -2,6 +2,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+def most_listed(n_atoms: int) -> int: ...
 def sweep_rows(
     gram: NDArray[Any],
     cov: NDArray[Any],
@@ -18,6 +19,9 @@ def sweep_rows(
     n_iter: NDArray[Any],
     residual: NDArray[Any],
     status: NDArray[Any],
+    counts: NDArray[Any],
+    columns: NDArray[Any],
+    values: NDArray[Any],
     shifted: NDArray[Any],
     work: NDArray[Any],
 ) -> None: ...
