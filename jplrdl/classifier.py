@@ -22,11 +22,11 @@ from ._validation import FloatArray, as_gram
 from .classification import class_residuals, ridge_encode, unit_rows
 from .coding import CodingInfo, sparse_encode, warn_unless_converged
 from .exact import ExactSolver
-from .objective import Weights
 from .paper import PaperSolver
 from .persistence import Field, Saved, require
 from .problem import Problem, pose_problem
 from .solver import Solver
+from .weights import Weights
 
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 _WEIGHTS = ("sparse", "graph", "rank", "incoherence", "projection", "energy")

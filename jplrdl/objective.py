@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,22 +17,11 @@ from . import _code_energy as _kernel
 from ._algebra import inner
 from ._validation import FloatArray
 from .dictionary import nuclear_norms
+from .weights import Weights
 
 Labels = NDArray[Any]
 
 _MOST_NONZEROS = 0.2
-
-
-@dataclass(frozen=True)
-class Weights:
-    """The weights of the terms."""
-
-    sparse: float
-    graph: float
-    rank: float
-    incoherence: float
-    projection: float
-    energy: float
 
 
 def class_slices(atom_labels: Labels) -> list[slice]:

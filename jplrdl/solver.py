@@ -12,7 +12,8 @@ from ._products import gram_matrix, product, sparse_product
 from ._validation import FloatArray
 from .coding import coupled_codes
 from .dictionary import initial_dictionary
-from .objective import Labels, Weights
+from .objective import Labels
+from .weights import Weights
 
 
 class Solver:

@@ -10,6 +10,7 @@ from jplrdl._algebra import estimated_eigenvalue, largest_eigenvalue, nuclear_no
 from jplrdl.coding import coupled_codes
 from jplrdl.dictionary import atoms_objective, initial_dictionary, update_atoms
 from jplrdl.projection import initial_projection, nearest_orthonormal, span_basis, update_projection
+from jplrdl.weights import Weights
 
 PRECISION = {np.float64: 1e-9, np.float32: 1e-5}
 
@@ -392,7 +393,7 @@ def literal_objective(X, P, D, A, y, labels, Lc, Lp, w):
 
 def test_blocks_in_turn_descend_the_objective_of_the_model(classes):
     X, y = classes
-    w = objective.Weights(sparse=0.05, graph=0.01, rank=0.1, incoherence=0.01, projection=0.2, energy=0.5)
+    w = Weights(sparse=0.05, graph=0.01, rank=0.1, incoherence=0.01, projection=0.2, energy=0.5)
     graph = jplrdl.signed_knn_graph(X, y, 4, 4, weights="heat")
     Lc = csr_array(jplrdl.laplacian(jplrdl.signed_knn_graph(X, y, 4, 4), signed=True))
     Lp = jplrdl.laplacian(graph, normalized=True, signed=True)

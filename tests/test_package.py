@@ -67,4 +67,4 @@ def test_the_reference_calls_no_kernel():
         "import jplrdl.reference; names = [m for m in sys.modules if m.startswith('jplrdl.')];"
         "print(sorted(m for m in names if not m.startswith('jplrdl.reference')))"
     )
-    assert loaded == "['jplrdl._algebra', 'jplrdl._validation', 'jplrdl.objective']"
+    assert loaded == "['jplrdl._validation', 'jplrdl.weights']"

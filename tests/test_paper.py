@@ -10,9 +10,10 @@ from jplrdl import reference
 from jplrdl.classifier import JPLRDLClassifier
 from jplrdl.graphs import shifted_laplacian
 from jplrdl.low_rank_dictionary import diagonal_sylvester, low_rank_atoms
-from jplrdl.objective import Weights, own_codes
+from jplrdl.objective import own_codes
 from jplrdl.paper import PaperSolver, eigenvector_step
 from jplrdl.projection import initial_projection
+from jplrdl.weights import Weights
 
 WEIGHTS = {"lambda_sparse": 0.05, "lambda_rank": 0.2, "lambda_error": 1.0, "lambda_incoherence": 0.05}
 

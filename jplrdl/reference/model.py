@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._validation import FloatArray
-from ..objective import Weights
+from ..weights import Weights
 from .classification import class_residuals, unit_rows
 from .coding import coupled_codes, sparse_encode
 from .dictionary import initial_dictionary, update_atoms

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..objective import Weights
+from ..weights import Weights
 
 
 def terms(
