@@ -143,11 +143,11 @@ def _matching(v: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray
     """
     for order in ("c_contiguous", "f_contiguous"):
         if getattr(v.flags, order) and getattr(result.flags, order):
+            if not np.may_share_memory(v, result):
+                return v, result
             if _address(v) == _address(result):
                 check_finite(v, "V")
                 return result, result
-            if not np.may_share_memory(v, result):
-                return v, result
     fresh = np.array(v, order="C", copy=True, subok=False)
     return fresh, fresh
 

@@ -7,11 +7,11 @@
 
 /* shrink: out = sign(v) max(|v| - t, 0); true if v is not finite, for x - x is then not zero.
    add_squares: s += squares of eight rows.
-   multiply: out = s v, element by element, for four rows.
+   multiply: out = s v, element by element.
    scale: out = s v for one number s; returns the sum of squares of the next row, so that one row is fetched while
    another is stored. Its lanes are added pair by pair: short rows must not wait for one sum after the other. */
 #define JPLRDL_LOOPS(T, prefix)                                                                               \
-    JPLRDL_WIDEST static int prefix##shrink(ptrdiff_t n, const T *v, T t, T *out) {                           \
+    JPLRDL_WHOLE_LINES static int prefix##shrink(ptrdiff_t n, const T *v, T t, T *out) {                      \
         T lane[16] = {0}, sum = 0;                                                                            \
         ptrdiff_t i = 0;                                                                                      \
         for (; i + 16 <= n; i += 16) {                                                                        \
@@ -40,12 +40,8 @@
     }                                                                                                         \
     JPLRDL_WIDEST static void prefix##multiply(ptrdiff_t n, const T *s, const T *v, T *out) {                 \
         JPLRDL_INDEPENDENT                                                                                    \
-        for (ptrdiff_t j = 0; j < n; j++) {                                                                   \
+        for (ptrdiff_t j = 0; j < n; j++)                                                                     \
             out[j] = s[j] * v[j];                                                                             \
-            out[j + n] = s[j] * v[j + n];                                                                     \
-            out[j + 2 * n] = s[j] * v[j + 2 * n];                                                             \
-            out[j + 3 * n] = s[j] * v[j + 3 * n];                                                             \
-        }                                                                                                     \
     }                                                                                                         \
     JPLRDL_WIDEST static T prefix##scale(ptrdiff_t n, T s, const T *v, T *out, const T *next) {               \
         T lane[16] = {0}, rest = 0;                                                                           \

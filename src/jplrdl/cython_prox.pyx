@@ -104,7 +104,7 @@ cdef int shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floatin
 
 cdef int shrink_columns(Py_ssize_t n, Py_ssize_t n_columns, const floating *v, floating t, floating *out,
                         floating *scale) noexcept nogil:
-    """As memory lies: first the sums of squares of all columns, eight rows at a time, then the scaling, four rows."""
+    """As memory lies: first the sums of squares of all columns, eight rows at a time, then the scaling."""
     cdef Py_ssize_t i, j, k = n_columns
     memset(scale, 0, k * sizeof(floating))
     for i in range(n // 8):
@@ -119,14 +119,11 @@ cdef int shrink_columns(Py_ssize_t n, Py_ssize_t n_columns, const floating *v, f
         scale[j] = <floating> group_scale(n, k, v + j, scale[j], t)
         if isnan(scale[j]):
             return PROX_NOT_FINITE
-    for i in range(n // 4):
+    for i in range(n):
         if floating is double:
-            dmultiply(k, scale, v + 4 * i * k, out + 4 * i * k)
+            dmultiply(k, scale, v + i * k, out + i * k)
         else:
-            smultiply(k, scale, v + 4 * i * k, out + 4 * i * k)
-    for i in range(n - n % 4, n):
-        for j in range(k):
-            out[i * k + j] = scale[j] * v[i * k + j]
+            smultiply(k, scale, v + i * k, out + i * k)
     return PROX_DONE
 
 
