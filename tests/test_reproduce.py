@@ -149,6 +149,12 @@ def test_loose_classes_have_a_grid_of_their_own(monkeypatch):
         assert record["parameters"] == {"ridge": ridge}
 
 
+def test_caltech_learns_a_projection_and_both_experiments_share_their_cells():
+    table, curve = ({point.cell for point in EXPERIMENTS[name].points} for name in ("caltech", "caltech-training"))
+    assert {cell.n_per_class for cell in table & curve} == {15, 30}
+    assert all(dict(cell.changes).keys() <= {"lambda_incoherence"} for cell in table | curve)
+
+
 @pytest.mark.filterwarnings("ignore:n_components = :UserWarning")
 def test_remembered_codes_are_the_codes(monkeypatch):
     split = split_images(WHITE, 0)

@@ -117,7 +117,7 @@ HEADLINES: dict[str, Experiment] = {
 
 
 def _caltech(n_per_class: int, **changes: Any) -> Cell:
-    return _changed(_with(_CALTECH, n_per_class=n_per_class), n_components=1000, **changes)
+    return _changed(_with(_CALTECH, n_per_class=n_per_class), **changes)
 
 
 def _ablation() -> tuple[Point, ...]:
