@@ -26,6 +26,7 @@ def main():
         for t in (1.0, 1e-6):
             jplrdl.prox_nuclear(X, t)
             jplrdl.prox_nuclear(X.T, t)
+        jplrdl.prox_nuclear(rng.standard_normal((110, 100)).astype(dtype), 18.0)  # a reduction that ends early
         jplrdl.robust_pca(X, tol=1e-3)
         huber_fit(X, np.linalg.qr(X.T)[0].T[:3].astype(dtype), 0.1, [0.1, 0.1, 0.1])
         images = rng.random((3, 64)).astype(dtype)
