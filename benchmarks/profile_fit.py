@@ -48,7 +48,7 @@ SIZES = (
 BLOCKS = {
     "robust PCA": ("low_rank_parts",),
     "graphs": ("signed_knn_graph", "shifted_laplacian", "laplacian"),
-    "span": ("span_basis",),
+    "span": ("span_coordinates",),
     "first P and D": ("first_directions", "initial_dictionary"),
     "codes": ("update_codes",),
     "dictionary": ("update_dictionary",),
@@ -77,11 +77,12 @@ def operations(model: JPLRDLClassifier, n: int, m: int) -> dict[str, float]:
     # A square projection's matrix is singular here: its Gram matrix is made twice, and two steps polish the factor.
     step = polar + polish if r > d else polar + r * d**2 + 2 * polish
     return {
-        "span": 3 * r**2 * max(n, m) + eigen * r**3 + 4 * n * m * r if m > n else r**2 * n + eigen * r**3,
+        # Independent samples by Cholesky's method, twice; the others through eigenvectors.
+        "span": 4 * n**2 * m + 2 / 3 * n**3 if r < m else r**2 * n + eigen * r**3 + 2 * n * m * r,
         "first P and D": 4 * n * r**2 + (eigen + 5) * r**3,
         "codes": (model.n_iter_ + 1) * 2.0 * n * C * d,
         "dictionary": model.n_iter_ * 3.0 * C**2 * d,
-        "projection": model.n_iter_ * (4.0 * n * r * d + step),
+        "projection": model.n_iter_ * ((2.0 if r < m else 4.0) * n * r * d + step),
         "objective": model.n_iter_ * 1.0 * C**2 * d,
     }
 

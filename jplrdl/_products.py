@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,19 +14,25 @@ _GRAM_ROWS, _PRODUCT_ROWS, _PRODUCT_COLUMNS = 256, 192, 320
 _LEAST, _LEAST_SPARSE = 20_000_000, 2_000_000
 
 
-def product(A: FloatArray, B: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-    """A B, some rows of A or, if these are few, columns of B at a time, in threads; bit-identical for every n_jobs."""
+def product(
+    A: FloatArray, B: FloatArray, *, n_jobs: int | None = None, triangle: Literal["lower", "upper"] | None = None
+) -> FloatArray:
+    """A B, some rows of A or, if these are few, columns of B at a time, in threads; bit-identical for every n_jobs.
+
+    Of a triangular A, the zeros of whole columns of some rows are left out.
+    """
     n, k = len(A), B.shape[1]
     found: FloatArray = np.empty((n, k), dtype=A.dtype)
     by_rows = n >= 2 * _PRODUCT_ROWS
 
     def fill(some: slice) -> None:
         if by_rows:
-            np.matmul(A[some], B, out=found[some])
+            inner = slice(some.start if triangle == "upper" else 0, some.stop if triangle == "lower" else None)
+            np.matmul(A[some, inner], B[inner], out=found[some])
         else:
             np.matmul(A, B[:, some], out=found[:, some])
 
-    length, usual = (n, _PRODUCT_ROWS) if by_rows else (k, _PRODUCT_COLUMNS)
+    length, usual = (n, _PRODUCT_ROWS // (2 if triangle else 1)) if by_rows else (k, _PRODUCT_COLUMNS)
     parts = max(1, 2 * round(length / (2 * usual)))  # as many for one of two threads as for the other
     run_chunks(fill, length, max(1, -(-length // parts)), n_jobs if A.size * k >= _LEAST else 1)
     return found

@@ -29,7 +29,7 @@ class ExactSolver(Solver):
     def ceiling(self) -> float:
         """The largest eigenvalue of M in the projection's problem, tr(P'MP) - 2 tr(P'B)."""
         drawn = sparse_product(self.projection_graph, self.X, n_jobs=self.n_jobs)
-        return max(0.0, top_eigenvalue(product(self.X.T, self._quadratic(self.X, drawn), n_jobs=self.n_jobs)))
+        return max(0.0, top_eigenvalue(self._gathered(self._quadratic(self.X, drawn))))
 
     def _quadratic(self, Y: FloatArray, drawn: FloatArray) -> FloatArray:
         """What X' times makes MP, for Y = XP; `drawn` is L^p Y."""
@@ -89,12 +89,11 @@ class ExactSolver(Solver):
         """
         explained = self.explained + self.explained_own
         if self.P.shape[0] == self.P.shape[1]:
-            linear = product(self.X.T, explained, n_jobs=self.n_jobs)
-            self._project(turn_projection(self.P, linear, n_jobs=self.n_jobs))
+            self._project(turn_projection(self.P, self._gathered(explained), n_jobs=self.n_jobs))
             self.evaluate("projection")
         else:
             a = self.ceiling if self.curvature is None else self.curvature
-            pull = product(self.X.T, explained - self._quadratic(self.Y, self.drawn), n_jobs=self.n_jobs)
+            pull = self._gathered(explained - self._quadratic(self.Y, self.drawn))
             P, Y, before = self.P, self.Y, self.objective
             self._project(nearest_orthonormal(P.dtype.type(a) * P + pull, P, n_jobs=self.n_jobs))
             self.evaluate("projection")
@@ -104,9 +103,6 @@ class ExactSolver(Solver):
                 self.P, self.Y = P, Y
                 self.evaluate("projection")
         self.record("projection")
-
-    def _project(self, P: FloatArray) -> None:
-        self.P, self.Y = P, product(self.X, P, n_jobs=self.n_jobs)
 
 
 def _groups(classes: list[slice]) -> Iterator[list[slice]]:

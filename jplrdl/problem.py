@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ._parallel import run_chunks
-from ._products import product
 from ._validation import FloatArray
 from .graphs import laplacian, shifted_laplacian, signed_knn_graph
-from .projection import first_directions, span_basis
+from .projection import first_directions
 from .robust_pca import RobustPCAResult, decompose
+from .span import span_coordinates
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ def pose_problem(
     coefficient, weights = heat.copy(), heat.copy()
     coefficient.data = signs
     weights.data = signs * sizes_of_weights ** X.dtype.type(kernel_width**-2)
-    basis = span_basis(X, n_jobs=n_jobs)
+    coordinates, basis = span_coordinates(X, n_jobs=n_jobs)
     return Problem(
-        product(X, basis, n_jobs=n_jobs), labels, basis, weights, shifted_laplacian(coefficient),
+        coordinates, labels, basis, weights, shifted_laplacian(coefficient),
         laplacian(weights, normalized=True, signed=True),
     )  # fmt: skip
 

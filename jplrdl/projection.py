@@ -1,72 +1,23 @@
-"""The projection: the span of the data, the first P (Algorithm 2) and its update (eq20), without an m x m matrix.
+"""The projection: the first P (Algorithm 2) and its update (eq20), without an m x m matrix.
 
 Samples are rows: Y = XP is the projected data, P'P = I.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
+from scipy.linalg import LinAlgError, cholesky, eigh, svd
 
 from ._algebra import inner, top_eigenvalue
-from ._parallel import run_chunks
 from ._products import gram_matrix, product
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
+from .span import span_basis
 
 _RIDGE = 1e-3
 _PROXIMAL = 2.0**-16
-_FEATURES, _SOLVED = 8192, 512
-
-
-def span_basis(X: ArrayLike, *, n_jobs: int | None = None) -> FloatArray:
-    """An orthonormal basis of the row space of X, shape (n_features, rank).
-
-    Eigenvectors of X'X, or, with more features than samples, through those of XX', so that memory stays at copies of
-    X, however many features there are; a Cholesky factor of what squaring has left of orthonormality makes up for it.
-    In double precision whatever X is: in single precision squaring would lose directions below a hundredth of the
-    largest. What counts is above n eps of the largest in single, and above sqrt(n eps) in double precision.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from jplrdl.projection import span_basis
-    >>> span_basis([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]).shape
-    (3, 2)
-    """
-    x = as_float_array(X, "X", ndim=2)
-    n, m = x.shape
-    # Some features at a time, so that double precision never needs a copy of X.
-    parts = [slice(start, start + _FEATURES) for start in range(0, m, _FEATURES)] if n < m else [slice(None)]
-
-    def double(a: FloatArray) -> FloatArray:
-        return a.astype(np.float64, copy=False)
-
-    def gram(blocks: Iterator[FloatArray]) -> FloatArray:
-        return reduce(np.add, (gram_matrix(block, n_jobs=n_jobs) for block in blocks))
-
-    values, vectors = eigh(gram(double(x[:, part] if n < m else x.T) for part in parts))
-    least = max(n * np.finfo(np.float64).eps, (n * np.finfo(x.dtype).eps) ** 2)
-    kept = values > max(values[-1], 0) * least
-    vectors = np.ascontiguousarray(vectors[:, kept][:, ::-1])
-    if n >= m:
-        return vectors.astype(x.dtype, copy=False)
-    basis = np.empty((m, vectors.shape[1]), dtype=x.dtype)
-    if not kept.any():
-        return basis
-    for part in parts:
-        basis[part] = product(double(x[:, part].T), vectors / np.sqrt(values[kept][::-1]), n_jobs=n_jobs)
-    factor = cholesky(gram(double(basis[part].T) for part in parts))
-
-    def orthonormalise(rows: slice) -> None:
-        basis[rows] = solve_triangular(factor, double(basis[rows]).T, trans="T").T
-
-    run_chunks(orthonormalise, m, _SOLVED, n_jobs)
-    return basis
 
 
 def initial_projection(

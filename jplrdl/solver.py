@@ -72,7 +72,8 @@ class Solver:
     ) -> None:
         self.X, self.labels, self.weights, self.n_jobs = X, labels, weights, n_jobs
         self.graph, self.projection_graph = graph, projection_graph
-        self.P, self.Y = projection, product(X, projection, n_jobs=n_jobs)
+        self._triangular = X.shape[0] == X.shape[1] and not np.triu(X, 1).any()
+        self._project(projection)
         self.D, self.atom_labels = initial_dictionary(
             self.Y, labels, n_atoms, method=init_dictionary, random_state=random_state
         )
@@ -82,6 +83,14 @@ class Solver:
         self._terms: dict[str, float] = {}
         self.evaluate("codes", "dictionary", "projection")
         self.record("start")
+
+    def _project(self, P: FloatArray) -> None:
+        """A new P, and Y = XP."""
+        self.P, self.Y = P, product(self.X, P, n_jobs=self.n_jobs, triangle="lower" if self._triangular else None)
+
+    def _gathered(self, T: FloatArray) -> FloatArray:
+        """X'T"""
+        return product(self.X.T, T, n_jobs=self.n_jobs, triangle="upper" if self._triangular else None)
 
     def record(self, block: str) -> None:
         """The terms that were evaluated last, into the history."""

@@ -7,9 +7,11 @@ from scipy.sparse import csr_array, eye_array
 import jplrdl
 from jplrdl import objective, reference
 from jplrdl._algebra import estimated_eigenvalue, largest_eigenvalue, nuclear_norm
+from jplrdl._products import product
 from jplrdl.coding import coupled_codes
 from jplrdl.dictionary import atoms_objective, initial_dictionary, update_atoms
-from jplrdl.projection import initial_projection, nearest_orthonormal, span_basis, update_projection
+from jplrdl.projection import initial_projection, nearest_orthonormal, update_projection
+from jplrdl.span import span_basis, span_coordinates
 from jplrdl.weights import Weights
 
 PRECISION = {np.float64: 1e-9, np.float32: 1e-5}
@@ -50,6 +52,37 @@ def test_span_in_single_precision_keeps_weak_directions(rng, shape):
     basis = span_basis(X)
     assert basis.shape == (shape[1], 60)
     np.testing.assert_allclose(basis.T @ basis, np.eye(60), atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [5, 60, 400])
+@pytest.mark.parametrize("weakest", [1.0, 1e-2, 1e-4, 1e-6])
+def test_samples_are_their_coordinates_in_the_span(rng, dtype, n, weakest):
+    U, V = (np.linalg.qr(rng.standard_normal((size, n)))[0] for size in (n, 500))
+    X = ((U * np.geomspace(1, weakest, n)) @ V.T).astype(dtype)
+    coordinates, basis = span_coordinates(X, n_jobs=2)
+    eps = float(np.finfo(dtype).eps)
+    assert coordinates.dtype == basis.dtype == dtype
+    assert basis.shape[1] == n or weakest < n * eps
+    np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=300 * eps)
+    np.testing.assert_allclose(coordinates @ basis.T, X, atol=100 * n * eps)
+    if weakest >= 0.01:
+        assert not np.triu(coordinates, 1).any()
+
+
+def test_samples_that_repeat_have_a_smaller_span(rng):
+    X = rng.standard_normal((6, 40))
+    coordinates, basis = span_coordinates(np.vstack([X, X[:2], X[:1] + X[1:2]]))
+    assert basis.shape == (40, 6)
+    np.testing.assert_allclose(coordinates[6:8], coordinates[:2], atol=1e-12)
+    np.testing.assert_allclose(coordinates[:6] @ basis.T, X, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [30, 400, 500])
+def test_a_product_leaves_out_nothing_but_zeros(rng, n):
+    A, B = np.tril(rng.standard_normal((n, n))), rng.standard_normal((n, 70))
+    np.testing.assert_allclose(product(A, B, triangle="lower"), A @ B, atol=1e-11)
+    np.testing.assert_allclose(product(A.T, B, triangle="upper"), A.T @ B, atol=1e-11)
 
 
 def test_span_of_many_features_needs_no_square_matrix(rng):

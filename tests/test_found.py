@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 import jplrdl
 from jplrdl.classification import unit_rows
 from jplrdl.datasets import choose_training
-from jplrdl.projection import span_basis
+from jplrdl.span import span_basis
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
