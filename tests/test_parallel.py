@@ -154,6 +154,11 @@ def test_works_after_fork(unit_rows):
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child process on Windows")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_interrupts_within_a_second(n_jobs):
+    # Other processes can only lengthen it: one of three tries must do.
+    assert any(seconds_to_interrupt(n_jobs) < 1.0 for _ in range(3))
+
+
+def seconds_to_interrupt(n_jobs):
     # A shell may start the tests in the background with SIGINT ignored, which the child would inherit.
     script = textwrap.dedent(f"""
         import signal, time
@@ -176,4 +181,4 @@ def test_ctrl_c_interrupts_within_a_second(n_jobs):
         sent = time.monotonic()
         word, when = process.stdout.readline().split()
         assert word == "interrupted"
-        assert float(when) - sent < 1.0
+        return float(when) - sent
