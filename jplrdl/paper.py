@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh, polar
+from scipy.linalg import eigh
 from sklearn.exceptions import ConvergenceWarning
 
 from ._validation import FloatArray, as_float_array, as_nonnegative
 from .low_rank_dictionary import low_rank_atoms
+from .projection import nearest_orthonormal
 from .solver import Solver
 
 
@@ -117,5 +118,5 @@ def eigenvector_step(P: ArrayLike, quadratic: ArrayLike, step: float) -> FloatAr
         raise ValueError(f"quadratic must have shape {(len(p), len(p))}, as P asks, got {m.shape}")
     gamma = as_nonnegative(step, "step")
     U = eigh(m, subset_by_index=(0, p.shape[1] - 1))[1]
-    aligned = U @ polar(U.T @ p)[0]
-    return polar(p + gamma * (aligned - p))[0]
+    aligned = U @ nearest_orthonormal(U.T @ p, np.eye(p.shape[1], dtype=p.dtype))
+    return nearest_orthonormal(p + p.dtype.type(gamma) * (aligned - p), p)

@@ -219,6 +219,16 @@ def test_steps_towards_eigenvectors_are_monotone_and_do_not_feel_a_rotation(rng)
     np.testing.assert_allclose(eigenvector_step(P @ Q, M, 0.3), eigenvector_step(P, M, 0.3) @ Q, atol=1e-10)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_step_of_a_square_projection_stays_where_it_is(rng, dtype):
+    """All singular values are 1 then, which LAPACK's divide and conquer cannot always tell apart."""
+    P = np.linalg.qr(rng.standard_normal((60, 60)))[0].astype(dtype)
+    M = np.diag(np.arange(60.0)).astype(dtype)
+    found = eigenvector_step(P, M, 0.4)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, P, atol=100 * np.finfo(dtype).eps)
+
+
 def test_the_dictionary_block_is_algorithm_1_class_after_class(solver):
     D, A = solver.D.copy(), solver.codes.copy()
     solver.update_dictionary()
