@@ -91,7 +91,10 @@ def data_terms(
         parts = ((other[:, own], gram[own, own]) for own in class_slices(atom_labels))
         elsewhere = sum(inner(codes @ inside, codes) for codes, inside in parts)
     else:
-        elsewhere = _kernel.class_energy(other.indptr, other.indices, other.data, atom_labels, gram)
+        elsewhere = _kernel.class_energy(
+            other.indptr, other.indices, other.data, atom_labels.astype(np.intp, copy=False),
+            np.ascontiguousarray(gram, dtype=other.dtype),
+        )  # fmt: skip
     return {
         "reconstruction": _square(Y - explained),
         "own_class": _square(Y - explained_own),
@@ -100,14 +103,15 @@ def data_terms(
 
 
 def code_terms(codes: Any, graph: Any, weights: Weights) -> dict[str, float]:
-    """The l1 norm of the codes, and their coupling, a CSR array."""
+    """The l1 norm of the codes, and how a graph, a CSR array, couples them."""
     if isinstance(codes, np.ndarray):
         coupling = inner(codes, graph @ codes)
     else:
         ends, neighbours = (a.astype(np.intc, copy=False) for a in (graph.indptr, graph.indices))
         coupling = _kernel.graph_energy(
-            ends, neighbours, graph.data, codes.indptr, codes.indices, codes.data, np.zeros(codes.shape[1])
-        )
+            ends, neighbours, graph.data.astype(codes.dtype, copy=False), codes.indptr, codes.indices, codes.data,
+            np.zeros(codes.shape[1]),
+        )  # fmt: skip
     return {
         "sparse": weights.sparse * float(abs(codes).sum(dtype=np.float64)),
         "graph": weights.graph * coupling,

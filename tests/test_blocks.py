@@ -10,6 +10,7 @@ from jplrdl._algebra import estimated_eigenvalue, largest_eigenvalue, nuclear_no
 from jplrdl._products import product
 from jplrdl.coding import coupled_codes
 from jplrdl.dictionary import atoms_objective, initial_dictionary, update_atoms
+from jplrdl.graphs import shifted_laplacian
 from jplrdl.projection import initial_projection, nearest_orthonormal, update_projection
 from jplrdl.span import span_basis, span_coordinates
 from jplrdl.weights import Weights
@@ -461,6 +462,22 @@ def test_blocks_in_turn_descend_the_objective_of_the_model(classes):
         record()
     assert np.diff(values).max() <= 1e-9 * values[0]
     assert values[-1] < 0.95 * values[1]
+
+
+@pytest.mark.parametrize("share", [0.05, 0.6])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_terms_are_those_of_the_formulas_for_sparse_and_dense_codes(rng, share, dtype):
+    """Labels of 32 bits and a graph in double precision are as good as any."""
+    X, P, y = rng.standard_normal((12, 9)), np.eye(9)[:, :6], np.repeat(np.arange(3), 4)
+    D, labels = initial_dictionary(X @ P, y, 5)
+    D, A = D.astype(dtype), (rng.standard_normal((12, 15)) * (rng.random((12, 15)) < share)).astype(dtype)
+    W = jplrdl.signed_knn_graph(X, y, 2, 2)
+    Lc, Lp = shifted_laplacian(W), jplrdl.laplacian(W, signed=True)
+    w = Weights(sparse=0.05, graph=0.01, rank=0.1, incoherence=0.01, projection=0.2, energy=0.5)
+    found = objective.terms((X @ P).astype(dtype), D, A, y, labels.astype(np.int32), Lc, Lp, np.sum(X**2), w)
+    truth = reference.objective.terms(X, P, D, A, y, labels, Lc.toarray(), Lp.toarray(), w)
+    for name, value in truth.items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-12 if dtype == np.float64 else 1e-5, err_msg=name)
 
 
 @pytest.mark.parametrize("least", [1.0, 1e-3, 1e-6, 1e-12, 0.0])
