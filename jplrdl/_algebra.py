@@ -1,4 +1,4 @@
-"""Inner products, eigenvalues and norms that several steps need."""
+"""Inner products and eigenvalues that several steps need."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from ._validation import FloatArray
 
-_SMALLEST = 1e-8
 _RESIDUAL, _MOST_STEPS = 1e-6, 60
 
 
@@ -53,16 +52,3 @@ def estimated_eigenvalue(symmetric: FloatArray) -> float:
         if residual <= _RESIDUAL * value:
             break
     return value if residual <= _RESIDUAL * value else value + residual
-
-
-def nuclear_norm(A: FloatArray, eigenvalues: FloatArray | None = None) -> float:
-    """The sum of the singular values of A, whose rows are few, in double precision.
-
-    Through the eigenvalues of AA', which may be given; their roots are as good as singular values, unless one of them
-    is so small that squaring has lost it.
-    """
-    a = A.astype(np.float64, copy=False)
-    values = np.linalg.eigvalsh(a @ a.T) if eigenvalues is None else eigenvalues
-    if values[0] > _SMALLEST * values[-1]:
-        return float(np.sqrt(values).sum())
-    return float(np.linalg.svd(a, compute_uv=False).sum())

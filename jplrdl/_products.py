@@ -39,7 +39,10 @@ def product(
 
 
 def sparse_product(S: Any, B: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-    """S B for a CSR array or a dense one, some rows of S at a time, in threads; bit-identical for every n_jobs."""
+    """S B for a CSR array or a dense one, some rows of S at a time, in threads; bit-identical for every n_jobs.
+
+    Rows of a sparse product do not know of each other, so that there may be as many parts as threads.
+    """
     if isinstance(S, np.ndarray):
         return product(S, B, n_jobs=n_jobs)
     found: FloatArray

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _atoms as _kernel
-from ._algebra import inner, largest_eigenvalue, nuclear_norm
+from ._algebra import inner, largest_eigenvalue
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 
 
@@ -187,7 +187,7 @@ def turn_group(
     lambda_incoherence, ceiling, lambda_rank, n_sweeps
         As in update_atoms.
     """
-    bounds = np.array([classes[0].start, *(own.stop for own in classes)], dtype=np.intp)
+    bounds = _bounds(classes)
     work = _workspace(int(np.diff(bounds).max()), *D.shape)
     weight = 2 * lambda_incoherence
     _check(_kernel.turn_group(D, bounds, products, outside, weight, weight * ceiling, lambda_rank, n_sweeps, work))
@@ -195,11 +195,15 @@ def turn_group(
 
 def nuclear_norms(D: FloatArray, classes: list[slice]) -> FloatArray:
     """The nuclear norm of the atoms of each class, neighbours in D, in double precision."""
-    bounds = np.array([classes[0].start, *(own.stop for own in classes)], dtype=np.intp)
+    bounds = _bounds(classes)
     norms = np.empty(len(classes))
     work = _workspace(int(np.diff(bounds).max()), 0, D.shape[1])
     _check(_kernel.nuclear_norms(np.ascontiguousarray(D), bounds, norms, work))
     return norms
+
+
+def _bounds(classes: list[slice]) -> NDArray[np.intp]:
+    return np.array([classes[0].start, *(own.stop for own in classes)], dtype=np.intp)
 
 
 def _workspace(n_atoms: int, n_group: int, n_components: int) -> NDArray[np.uint8]:
@@ -218,4 +222,5 @@ def atoms_objective(
     cross = D @ rest.T
     d = D.astype(np.float64, copy=False)
     value = float(np.sum(Q * (d @ d.T))) - 2 * inner(C, D)
-    return value + 2 * lambda_incoherence * inner(cross, cross) + lambda_rank * nuclear_norm(D)
+    nuclear = float(nuclear_norms(D, [slice(0, len(D))])[0])
+    return value + 2 * lambda_incoherence * inner(cross, cross) + lambda_rank * nuclear

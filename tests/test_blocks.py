@@ -6,13 +6,12 @@ from scipy.sparse import csr_array, eye_array
 
 import jplrdl
 from jplrdl import objective, reference
-from jplrdl._algebra import estimated_eigenvalue, largest_eigenvalue, nuclear_norm
-from jplrdl._products import product
+from jplrdl._algebra import estimated_eigenvalue, largest_eigenvalue
 from jplrdl.coding import coupled_codes
-from jplrdl.dictionary import atoms_objective, initial_dictionary, update_atoms
+from jplrdl.dictionary import atoms_objective, initial_dictionary, nuclear_norms, update_atoms
 from jplrdl.graphs import shifted_laplacian
 from jplrdl.projection import initial_projection, nearest_orthonormal, update_projection
-from jplrdl.span import span_basis, span_coordinates
+from jplrdl.span import span_basis
 from jplrdl.weights import Weights
 
 PRECISION = {np.float64: 1e-9, np.float32: 1e-5}
@@ -30,65 +29,6 @@ def classes(rng):
 def coupled_objective(H, cov, L, penalty, weight, codes):
     separate = sum(reference.lasso_objective(H, b, penalty, a) for b, a in zip(cov, codes, strict=True))
     return separate + weight * np.sum(codes * (L @ codes))
-
-
-# ------------------------------------------------------------------------------------------------------------ span
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("shape", [(20, 500), (50, 10)])
-def test_span_is_orthonormal_and_loses_nothing(rng, dtype, shape):
-    X = (rng.standard_normal((shape[0], 6)) @ rng.standard_normal((6, shape[1]))).astype(dtype)
-    U = span_basis(X)
-    assert U.shape == (shape[1], 6)
-    assert U.dtype == dtype
-    np.testing.assert_allclose(U.T @ U, np.eye(6), atol=100 * np.finfo(dtype).eps)
-    np.testing.assert_allclose(X @ U @ U.T, X, atol=1e3 * np.finfo(dtype).eps * np.abs(X).max())
-
-
-@pytest.mark.parametrize("shape", [(60, 200), (200, 60)])
-def test_span_in_single_precision_keeps_weak_directions(rng, shape):
-    U, V = (np.linalg.qr(rng.standard_normal((n, 60)))[0] for n in shape)
-    X = ((U * np.geomspace(1, 1e-4, 60)) @ V.T).astype(np.float32)
-    basis = span_basis(X)
-    assert basis.shape == (shape[1], 60)
-    np.testing.assert_allclose(basis.T @ basis, np.eye(60), atol=1e-5)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n", [5, 60, 400])
-@pytest.mark.parametrize("weakest", [1.0, 1e-2, 1e-4, 1e-6])
-def test_samples_are_their_coordinates_in_the_span(rng, dtype, n, weakest):
-    U, V = (np.linalg.qr(rng.standard_normal((size, n)))[0] for size in (n, 500))
-    X = ((U * np.geomspace(1, weakest, n)) @ V.T).astype(dtype)
-    coordinates, basis = span_coordinates(X, n_jobs=2)
-    eps = float(np.finfo(dtype).eps)
-    assert coordinates.dtype == basis.dtype == dtype
-    assert basis.shape[1] == n or weakest < n * eps
-    np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=300 * eps)
-    np.testing.assert_allclose(coordinates @ basis.T, X, atol=100 * n * eps)
-    if weakest >= 0.01:
-        assert not np.triu(coordinates, 1).any()
-
-
-def test_samples_that_repeat_have_a_smaller_span(rng):
-    X = rng.standard_normal((6, 40))
-    coordinates, basis = span_coordinates(np.vstack([X, X[:2], X[:1] + X[1:2]]))
-    assert basis.shape == (40, 6)
-    np.testing.assert_allclose(coordinates[6:8], coordinates[:2], atol=1e-12)
-    np.testing.assert_allclose(coordinates[:6] @ basis.T, X, atol=1e-12)
-
-
-@pytest.mark.parametrize("n", [30, 400, 500])
-def test_a_product_leaves_out_nothing_but_zeros(rng, n):
-    A, B = np.tril(rng.standard_normal((n, n))), rng.standard_normal((n, 70))
-    np.testing.assert_allclose(product(A, B, triangle="lower"), A @ B, atol=1e-11)
-    np.testing.assert_allclose(product(A.T, B, triangle="upper"), A.T @ B, atol=1e-11)
-
-
-def test_span_of_many_features_needs_no_square_matrix(rng):
-    # A matrix of 200,000 x 200,000 numbers would not fit anywhere.
-    assert span_basis(rng.standard_normal((5, 200_000)).astype(np.float32)).shape == (200_000, 5)
 
 
 # ------------------------------------------------------------------------------------------------ first projection
@@ -484,7 +424,7 @@ def test_terms_are_those_of_the_formulas_for_sparse_and_dense_codes(rng, share, 
 def test_the_nuclear_norm_is_the_sum_of_singular_values_however_small(rng, least):
     U, V = (np.linalg.qr(rng.standard_normal((n, 4)))[0] for n in (4, 30))
     A = (U * [2.0, 1.0, 0.5, least]) @ V.T
-    np.testing.assert_allclose(nuclear_norm(A), 3.5 + least, rtol=1e-13)
+    np.testing.assert_allclose(nuclear_norms(A, [slice(0, 4)]), 3.5 + least, rtol=1e-13)
 
 
 def test_largest_eigenvalue_is_that_of_the_gram(rng):
