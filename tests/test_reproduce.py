@@ -19,7 +19,7 @@ from jplrdl.datasets import Images
 from jplrdl.experiments import CollaborativeRepresentationClassifier, cells, reproduce, tasks
 from jplrdl.experiments.cells import Cell, split_images
 from jplrdl.experiments.cli import main
-from jplrdl.experiments.methods import METHODS, Method, cleaners, columns
+from jplrdl.experiments.methods import METHODS, TRANSFORMS, Method, cleaners, columns
 from jplrdl.experiments.protocols import EXPERIMENTS, GROUPS
 from jplrdl.experiments.results import Results
 from jplrdl.experiments.runner import run_cells
@@ -129,20 +129,19 @@ def test_parameters_come_from_training_images_of_the_first_split_only(monkeypatc
             found.append(model.score(fitted.transform(held_in[out]), split.y_train[out]))
         return 100 * np.mean(found)
 
-    ridges = METHODS["CRC"].predict_grid["ridge"]
-    scores = {
-        (k, ridge): score(cleaner, ridge)
-        for k, cleaner in enumerate(cleaners("cleaner", split.X_train, split.shape))
-        for ridge in ridges
-    }
+    (grid,) = METHODS["CRC"].predict_grids
+    offered = [
+        {**cleaner, **after} for cleaner in cleaners("cleaner", split.X_train, split.shape) for after in TRANSFORMS
+    ]
+    scores = {(k, ridge): score(cleaner, ridge) for k, cleaner in enumerate(offered) for ridge in grid["ridge"]}
     best, ridge = max(scores, key=scores.get)
     assert records[0]["score"] == pytest.approx(scores[best, ridge], abs=1e-3)
     assert records[0]["parameters"] == {"ridge": ridge}
-    assert records[0]["cleaner"] == cleaners("cleaner", split.X_train, split.shape)[best]
+    assert records[0]["cleaner"] == offered[best]
 
 
 def test_loose_classes_have_a_grid_of_their_own(monkeypatch):
-    method = Method(CollaborativeRepresentationClassifier, {}, {"ridge": (0.1,)}, {"ridge": (0.7,), "unknown": (1,)})
+    method = Method(CollaborativeRepresentationClassifier, {}, ({"ridge": (0.1,)},), ({}, ({"ridge": (0.7,)},)))
     monkeypatch.setitem(METHODS, "CRC", method)
     for loose, ridge in ((False, 0.1), (True, 0.7)):
         (record,) = tasks.choose(dataclasses.replace(SMALL, loose=loose), "", ["CRC"], n_folds=1)
@@ -187,6 +186,49 @@ def test_a_measurement_is_the_accuracy_of_what_was_chosen():
     assert record["accuracy"] == pytest.approx(100 * np.mean(predicted == split.y_test), abs=1e-3)
     assert record["class_accuracy"] == pytest.approx(100 * balanced_accuracy_score(split.y_test, predicted), abs=1e-3)
     assert record["n_test"] == len(split.y_test)
+
+
+def test_every_combination_of_every_grid_is_tried_but_for_what_the_cell_fixes():
+    grids = ({"a": (1, 2), "b": (3,)}, {"a": (5,), "b": (6, 7)})
+    assert tasks._combinations(grids, {}) == [
+        {"a": 1, "b": 3}, {"a": 2, "b": 3}, {"a": 5, "b": 6}, {"a": 5, "b": 7},
+    ]  # fmt: skip
+    assert tasks._combinations(grids, {"a": 9}) == [{"b": 3}, {"b": 6}, {"b": 7}]
+
+
+def cleaned_anew(monkeypatch):
+    """A list that grows with every fit of a cleaner."""
+    fitted, fit = [], LowRankCleaner._fit
+    monkeypatch.setattr(LowRankCleaner, "_fit", lambda self, X, y: fitted.append(X.shape) or fit(self, X, y))
+    return fitted
+
+
+def test_images_are_cleaned_once_for_all_columns_and_experiments(tmp_path, monkeypatch):
+    fitted = cleaned_anew(monkeypatch)
+    train = dataclasses.replace(WHITE, where="train")
+    keep, chosen = str(tmp_path / "cleaned"), {"CRC": {"parameters": {}, "cleaner": {}}}
+    first = tasks.choose(train, "cleaner", ["CRC"], n_folds=2, keep=keep), tasks.measure(train, 1, "cleaner", chosen)
+    tasks.measure(train, 1, "cleaner", chosen, keep=keep)
+    # The held-out images, four cleaners on two folds, and a split without and with a folder to keep it in.
+    assert len(fitted) == 1 + 4 * 2 + 1 + 1
+    fitted.clear()
+    other = dataclasses.replace(train, changes=(("n_components", 0.5),))
+    again = tasks.choose(train, "cleaner", ["CRC"], n_folds=2, keep=keep), tasks.measure(
+        train, 1, "cleaner", chosen, keep=keep
+    )
+    tasks.choose(other, "cleaner", ["start"], n_folds=2, keep=keep)
+    assert not fitted
+    assert again[0] == first[0]
+    assert again[1][0]["accuracy"] == first[1][0]["accuracy"]
+    # Another split, share of white pixels, place of them, choice of images or cleaner is cleaned anew.
+    changes = [
+        (dataclasses.replace(train, **fields), 1, chosen)
+        for fields in ({"share": 0.3}, {"where": "test"}, {"n_per_class": 7}, {"n_classes": 3}, {"corruption": "noise"})
+    ]
+    changes += [(train, 2, chosen), (train, 1, {"CRC": {"parameters": {}, "cleaner": {"ridge": 1e-4}}})]
+    for k, (cell, split, choice) in enumerate(changes, 1):
+        tasks.measure(cell, split, "cleaner", choice, keep=keep)
+        assert len(fitted) == k
 
 
 def test_classes_of_all_sizes_count_alike():

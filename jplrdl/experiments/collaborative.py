@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import FloatArray
-from ..classification import class_residuals, spectral_codes, unit_rows
+from ..classification import spectral_codes, unit_rows
 
 
 class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
@@ -49,24 +49,38 @@ class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         self.classes_, self._labels = np.unique(y, return_inverse=True)
         self.dictionary_ = unit_rows(X)
-        self._values, self._vectors = eigh(self.dictionary_ @ self.dictionary_.T)
+        self._gram = self.dictionary_ @ self.dictionary_.T
+        self._values, self._vectors = eigh(self._gram)
         return self
 
     def encode(self, X: Any) -> FloatArray:
         """The codes of samples of unit length, shape (n_samples, n_atoms)."""
+        return self._encode(X)[0]
+
+    def _encode(self, X: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The codes, the products with atoms, and the squared lengths, one or zero, of samples of unit length."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         if not self.ridge > 0:
             raise ValueError(f"ridge must be > 0, got {self.ridge!r}")
-        return spectral_codes(unit_rows(X) @ self.dictionary_.T, self._values, self._vectors, self.ridge)
+        samples = unit_rows(X)
+        cov = samples @ self.dictionary_.T
+        codes = spectral_codes(cov, self._values, self._vectors, self.ridge)
+        return codes, cov, np.einsum("ij,ij->i", samples, samples)
 
     def predict(self, X: Any) -> Any:
         """The class with the smallest residual over the energy of its code."""
-        codes = self.encode(X)
-        means: FloatArray = np.zeros((len(self.classes_), codes.shape[1]), dtype=codes.dtype)
-        samples = unit_rows(np.asarray(X, dtype=codes.dtype))
-        residuals = class_residuals(samples, self.dictionary_, codes, self._labels, means, normalized=True)
-        return self.classes_[residuals.argmin(axis=1)]
+        codes, cov, lengths = self._encode(X)
+        ratios: FloatArray = np.empty((len(codes), len(self.classes_)), dtype=codes.dtype)
+        for label in range(len(self.classes_)):
+            own = np.flatnonzero(self._labels == label)
+            part = codes[:, own]
+            # |x - aD|^2 by products with atoms, of which there are fewer than features.
+            quadratic = np.einsum("ij,ij->i", part @ self._gram[np.ix_(own, own)] - 2 * cov[:, own], part)
+            energy = np.einsum("ij,ij->i", part, part)
+            ratios[:, label] = np.where(energy > 0, np.maximum(lengths + quadratic, 0), np.inf)
+            ratios[:, label] /= np.where(energy > 0, energy, 1)
+        return self.classes_[ratios.argmin(axis=1)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

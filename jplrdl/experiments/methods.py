@@ -36,9 +36,11 @@ class Method:
     ----------
     build : callable
         Makes the estimator.
-    fit_grid, predict_grid : mappings from parameters to values
-        What to choose from: with a fit each, and after a fit.
-    loose_grid : mapping from parameters to values
+    fit_grid : mapping from parameters to values
+        What to choose from, with a fit each.
+    predict_grids : tuple of such mappings
+        What to choose from after a fit: all combinations of the values of each mapping.
+    loose_grids : pair of a fit_grid and predict_grids, optional
         What to choose from instead where samples of a class have little in common.
     ours : bool
         Takes the parameters of JPLRDLClassifier that a cell of an experiment changes.
@@ -46,9 +48,13 @@ class Method:
 
     build: Callable[[], Any]
     fit_grid: Grid = field(default_factory=dict)
-    predict_grid: Grid = field(default_factory=dict)
-    loose_grid: Grid = field(default_factory=dict)
+    predict_grids: tuple[Grid, ...] = ({},)
+    loose_grids: tuple[Grid, tuple[Grid, ...]] | None = None
     ours: bool = False
+
+    def grids(self, loose: bool) -> tuple[Grid, tuple[Grid, ...]]:
+        """What to choose from with a fit each, and after a fit."""
+        return self.loose_grids if loose and self.loose_grids is not None else (self.fit_grid, self.predict_grids)
 
 
 class RememberingClassifier(JPLRDLClassifier):
@@ -67,35 +73,49 @@ class RememberingClassifier(JPLRDLClassifier):
         return self._last[2]
 
 
-# The decision rule comes last and so changes first: codes are remembered.
-_CODES: Grid = {
-    "code_penalty": (0.0, 0.001, 0.01), "code_ridge": (0.0001, 0.001, 0.01), "residual": ("normalized", "paper"),
-}  # fmt: skip
-# A penalty of 0.01 leaves hundreds of non-zeros in codes of loose classes, and a split takes minutes to predict.
-_LOOSE: Grid = {"code_penalty": (0.0, 0.1), "code_ridge": (0.01, 0.1, 1.0), "lambda_sparse": (0.08, 0.3)}
 _ATOMS: Grid = {"init_dictionary": ("singular", "samples")}
+_RIDGES = (1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+# The decision rule comes last and so changes first: codes are remembered. Ridge codes are cheap, one product for each
+# ridge; beside an l1 penalty a small ridge changes little and takes a search each.
+_RULES: Grid = {"residual": ("normalized", "paper")}
+_CODES: tuple[Grid, ...] = (
+    {"code_penalty": (0.0,), "code_ridge": _RIDGES, **_RULES},
+    {"code_penalty": (0.001, 0.01), "code_ridge": (1e-4, 1e-3, 1e-2), **_RULES},
+)
+# A penalty of 0.01 leaves hundreds of non-zeros in codes of loose classes, and a split takes minutes to predict.
+_LOOSE_CODES: tuple[Grid, ...] = (
+    {"code_penalty": (0.0,), "code_ridge": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), **_RULES},
+    {"code_penalty": (0.1,), "code_ridge": (0.01, 0.1, 1.0), **_RULES},
+)
 METHODS: dict[str, Method] = {
     "1-NN": Method(lambda: make_pipeline(Normalizer(), KNeighborsClassifier(1))),
     "linear SVM": Method(
         lambda: make_pipeline(Normalizer(), LinearSVC(random_state=0, max_iter=20_000)),
         {"linearsvc__C": (1.0, 10.0, 100.0)},
     ),
-    "SRC": Method(SparseRepresentationClassifier, predict_grid={"penalty": (0.003, 0.01, 0.03)}),
+    "SRC": Method(SparseRepresentationClassifier, predict_grids=({"penalty": (0.001, 0.003, 0.01, 0.03)},)),
     "CRC": Method(
         CollaborativeRepresentationClassifier,
-        predict_grid={"ridge": (0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)},
+        predict_grids=({"ridge": (*_RIDGES, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)},),
     ),
-    "start": Method(lambda: RememberingClassifier(max_iter=0), _ATOMS, _CODES, _LOOSE, ours=True),
-    "exact": Method(RememberingClassifier, {**_ATOMS, "lambda_sparse": (0.01, 0.08)}, _CODES, _LOOSE, ours=True),
-    "paper": Method(lambda: RememberingClassifier(solver="paper"), {}, _CODES, _LOOSE, ours=True),
-}
+    "start": Method(lambda: RememberingClassifier(max_iter=0), _ATOMS, _CODES, (_ATOMS, _LOOSE_CODES), ours=True),
+    "exact": Method(
+        RememberingClassifier, {**_ATOMS, "lambda_sparse": (0.01, 0.08)}, _CODES,
+        ({**_ATOMS, "lambda_sparse": (0.08, 0.3)}, _LOOSE_CODES), ours=True,
+    ),
+    "paper": Method(lambda: RememberingClassifier(solver="paper"), {}, _CODES, ({}, _LOOSE_CODES), ours=True),
+}  # fmt: skip
 
 # The value that corrupted pixels are set to, for the cleaner that is told so.
 SATURATED = 255.0
 
 
+# Parameters of LowRankCleaner that are used by `transform` only, the defaults first: a fit serves all of them.
+TRANSFORMS: tuple[Parameters, ...] = ({}, {"ridge": 3e-4}, {"ridge": 1e-4})
+
+
 def cleaners(cleaning: str, X: FloatArray, shape: tuple[int, ...]) -> list[Parameters]:
-    """The parameters of LowRankCleaner to choose from, given training images; the defaults first."""
+    """The parameters of LowRankCleaner to choose from, with a fit each, given training images; the defaults first."""
     if cleaning == "told cleaner":
         return [{"missing_values": SATURATED}]
     if cleaning == "finding cleaner":

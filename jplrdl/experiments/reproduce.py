@@ -49,7 +49,8 @@ def reproduce(
     n_jobs : int, optional
         Processes, over splits, each with BLAS at one thread; -1 for all cores.
     out : path
-        Folder of the results; what is there is not measured again.
+        Folder of the results; what is there is not measured again. Its folder "cleaned", gigabytes in a long run, may
+        be deleted at any time.
     quick : bool
         Few classes, two splits, two folds, and three points of each curve: to see that all works.
     scheduler : str, optional
@@ -91,6 +92,8 @@ def reproduce(
     run_cells(
         cells, results, splits=min(splits, QUICK_SPLITS) if quick else splits, folder=folder, n_jobs=n_jobs,
         n_folds=min(n_folds, 2) if quick else n_folds, scheduler=scheduler,
+        # Workers of a cluster need not share a disk with us.
+        keep=os.fspath(place / "cleaned") if scheduler is None else None,
     )  # fmt: skip
     for name in wanted:
         if name in STUDIES:

@@ -26,6 +26,7 @@ def run_cells(
     n_jobs: int | None = None,
     n_folds: int = 5,
     scheduler: str | None = None,
+    keep: str | None = None,
 ) -> None:
     """Measure columns of cells on every split that `results` does not have yet.
 
@@ -44,11 +45,13 @@ def run_cells(
     scheduler : str, optional
         The address of a Dask scheduler whose workers take the place of processes; a worker that is lost is not missed.
         The workers must be able to read `folder`.
+    keep : str, optional
+        Folder where cleaned images are kept for other columns and experiments; processes and workers write there.
     """
     wanted = list(cells)
     with _workers(n_jobs, scheduler):
-        _run("parameters", _choices(wanted, results, folder, n_folds), results)
-        _run("splits", _measurements(wanted, results, splits, folder), results)
+        _run("parameters", _choices(wanted, results, folder, n_folds, keep), results)
+        _run("splits", _measurements(wanted, results, splits, folder, keep), results)
 
 
 @contextmanager
@@ -89,7 +92,7 @@ def _by_cleaning(columns: Sequence[Column]) -> dict[str, list[str]]:
 
 
 def _choices(
-    cells: list[tuple[Cell, Sequence[Column]]], results: Results, folder: str | None, n_folds: int
+    cells: list[tuple[Cell, Sequence[Column]]], results: Results, folder: str | None, n_folds: int, keep: str | None
 ) -> list[Job]:
     jobs: dict[tuple[str, str], tuple[Cell, list[str]]] = {}
     for cell, columns in cells:
@@ -98,12 +101,12 @@ def _choices(
             if missing:
                 jobs[cell.name, cleaning] = cell, missing
     return [
-        (choose, (cell, cleaning, methods, folder, n_folds)) for (_, cleaning), (cell, methods) in jobs.items()
+        (choose, (cell, cleaning, methods, folder, n_folds, keep)) for (_, cleaning), (cell, methods) in jobs.items()
     ]
 
 
 def _measurements(
-    cells: list[tuple[Cell, Sequence[Column]]], results: Results, splits: int, folder: str | None
+    cells: list[tuple[Cell, Sequence[Column]]], results: Results, splits: int, folder: str | None, keep: str | None
 ) -> list[Job]:
     jobs: dict[tuple[str, int, str], Job] = {}
     for cell, columns in cells:
@@ -112,7 +115,7 @@ def _measurements(
                 missing = [name for name in methods if split not in results.splits(cell.name, cleaning, name)]
                 if missing:
                     chosen = _chosen(cell, cleaning, missing, results)
-                    jobs[cell.name, split, cleaning] = (measure, (cell, split, cleaning, chosen, folder))
+                    jobs[cell.name, split, cleaning] = (measure, (cell, split, cleaning, chosen, folder, keep))
     return list(jobs.values())
 
 

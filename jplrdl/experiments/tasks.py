@@ -18,16 +18,21 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from .._validation import FloatArray
-from ..cleaner import LowRankCleaner
 from .cells import Cell, Split, split_images
-from .methods import METHODS, Grid, Method, Parameters, cleaners, make_cleaner
+from .kept import kept
+from .methods import METHODS, TRANSFORMS, Grid, Method, Parameters, cleaners, make_cleaner
 
 N_FOLDS = 5
 Record = dict[str, Any]
 
 
 def choose(
-    cell: Cell, cleaning: str, methods: Sequence[str], folder: str | None = None, n_folds: int = N_FOLDS
+    cell: Cell,
+    cleaning: str,
+    methods: Sequence[str],
+    folder: str | None = None,
+    n_folds: int = N_FOLDS,
+    keep: str | None = None,
 ) -> list[Record]:
     """Parameters of the cleaner and of each method, by cross-validation on the training images of the first split.
 
@@ -35,7 +40,8 @@ def choose(
     session and other lights than the training images, all images of a condition. Training images are corrupted as the
     cell says, and those held out as test images are. Where only training images are corrupted, those held out are what
     robust PCA leaves of them: nothing is nearer to original images then. The cleaner with the highest accuracy of CRC
-    behind it is taken, then the best parameters of each method behind it; the first of equals.
+    behind it is taken, then the best parameters of each method behind it; the first of equals. Cleaned images are kept
+    in the folder `keep`, if one is given.
 
     Returns
     -------
@@ -45,15 +51,17 @@ def choose(
     with quiet():
         split = split_images(cell, 0, folder)
         if cell.corruption and cell.where == "train":
-            split = split._replace(held_in=LowRankCleaner().fit_transform(split.X_train))
+            split = split._replace(held_in=kept(keep, _low_rank, {}, split.X_train)[0])
         folds = _folds(split, n_folds)
-        clean = folds
+        clean: Sequence[Fold] = folds
         chosen: Parameters = {}
         if cleaning:
             cleaned = []
             for candidate in cleaners(cleaning, split.X_train, split.shape):
-                pairs = [_cleaned(candidate, fold) for fold in folds]
-                cleaned.append((_best(METHODS["CRC"], {}, cell.loose, pairs)[1], candidate, pairs))
+                variants = [_cleaned(candidate, TRANSFORMS, fold, keep) for fold in folds]
+                for after, pairs in zip(TRANSFORMS, zip(*variants, strict=True), strict=True):
+                    score = _best(METHODS["CRC"], {}, cell.loose, pairs)[1]
+                    cleaned.append((score, {**candidate, **after}, pairs))
             _, chosen, clean = max(cleaned, key=lambda found: found[0])
         records = []
         for name in methods:
@@ -66,7 +74,12 @@ def choose(
 
 
 def measure(
-    cell: Cell, split: int, cleaning: str, chosen: dict[str, Record], folder: str | None = None
+    cell: Cell,
+    split: int,
+    cleaning: str,
+    chosen: dict[str, Record],
+    folder: str | None = None,
+    keep: str | None = None,
 ) -> list[Record]:
     """The accuracy in percent of methods on the test images of one split, with the seconds of fit and prediction.
 
@@ -76,6 +89,8 @@ def measure(
     ----------
     chosen : dict
         For each method a record with its "parameters" and its "cleaner", as :func:`choose` returns it.
+    keep : str, optional
+        Folder where cleaned images are kept.
     """
     with quiet():
         images = split_images(cell, split, folder)
@@ -84,7 +99,7 @@ def measure(
         for name, choice in chosen.items():
             # Methods behind the same cleaner share what it has cleaned.
             if cleaning and (last is None or last[0] != choice["cleaner"]):
-                last = choice["cleaner"], _cleaned(choice["cleaner"], _fold(images))
+                last = choice["cleaner"], _cleaned(choice["cleaner"], [{}], _fold(images), keep)[0]
             train, y_train, test, y_test = last[1] if cleaning and last else _fold(images)
             model = METHODS[name].build().set_params(**_changes(cell, METHODS[name]), **choice["parameters"])
             began = time.perf_counter()
@@ -134,25 +149,32 @@ def _held_out(split: Split) -> Iterator[NDArray[np.bool_]]:
             yield np.isin(split.groups, groups[fold::N_FOLDS])
 
 
-def _cleaned(parameters: Parameters, fold: Fold) -> Fold:
+def _cleaned(parameters: Parameters, afters: Sequence[Parameters], fold: Fold, keep: str | None) -> list[Fold]:
+    """A fold behind the cleaner, once for each set of parameters of its `transform`."""
     train, y_train, test, y_test = fold
-    cleaner = make_cleaner(parameters)
-    return cleaner.fit_transform(train), y_train, cleaner.transform(test), y_test
+    clean_train, *clean_tests = kept(keep, _clean, {"fit": parameters, "transform": list(afters)}, train, test)
+    return [(clean_train, y_train, clean_test, y_test) for clean_test in clean_tests]
+
+
+def _clean(parameters: Parameters, train: FloatArray, test: FloatArray) -> tuple[FloatArray, ...]:
+    cleaner = make_cleaner(parameters["fit"])
+    clean_train = cleaner.fit_transform(train)
+    return clean_train, *(cleaner.set_params(**after).transform(test) for after in parameters["transform"])
+
+
+def _low_rank(parameters: Parameters, X: FloatArray) -> tuple[FloatArray]:
+    return (make_cleaner(parameters).fit_transform(X),)
 
 
 def _changes(cell: Cell, method: Method) -> Parameters:
     return dict(cell.changes) if method.ours else {}
 
 
-def _best(method: Method, changes: Parameters, loose: bool, folds: list[Fold]) -> tuple[Parameters, float]:
+def _best(method: Method, changes: Parameters, loose: bool, folds: Sequence[Fold]) -> tuple[Parameters, float]:
     """The parameters with the highest mean accuracy over folds, and that accuracy in percent."""
-    other = method.loose_grid if loose else {}
-    free: list[Grid] = [
-        {name: other.get(name, values) for name, values in grid.items() if name not in changes}
-        for grid in (method.fit_grid, method.predict_grid)
-    ]
+    fit_grid, predict_grids = method.grids(loose)
     scores: dict[int, list[float]] = {}
-    candidates = [(before, after) for before in _combinations(free[0]) for after in _combinations(free[1])]
+    candidates = list(itertools.product(_combinations([fit_grid], changes), _combinations(predict_grids, changes)))
     for train, y_train, test, y_test in folds:
         model: Any = None
         fitted: Parameters | None = None
@@ -166,8 +188,10 @@ def _best(method: Method, changes: Parameters, loose: bool, folds: list[Fold]) -
     return {**candidates[best][0], **candidates[best][1]}, means[best]
 
 
-def _combinations(grid: Grid) -> list[Parameters]:
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+def _combinations(grids: Sequence[Grid], fixed: Parameters) -> list[Parameters]:
+    """All combinations of the values of each grid, less the parameters that are fixed."""
+    free = [{name: values for name, values in grid.items() if name not in fixed} for grid in grids]
+    return [dict(zip(grid, values, strict=True)) for grid in free for values in itertools.product(*grid.values())]
 
 
 def _class_accuracy(right: Any, y: Any) -> float:
