@@ -48,7 +48,7 @@ SIZES = (
 BLOCKS = {
     "robust PCA": ("low_rank_parts",),
     "graphs": ("signed_knn_graph", "shifted_laplacian", "laplacian"),
-    "span": ("span_coordinates",),
+    "span": ("find_span", "lift"),
     "first P and D": ("first_directions", "initial_dictionary"),
     "codes": ("update_codes",),
     "dictionary": ("update_dictionary",),

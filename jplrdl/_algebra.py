@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.linalg import eigh
 
 from ._validation import FloatArray
 
@@ -14,6 +17,19 @@ def inner(A: FloatArray, B: FloatArray) -> float:
     if A.dtype == B.dtype == np.float64 and A.flags.c_contiguous and B.flags.c_contiguous:
         return float(np.vdot(A, B))
     return float(np.einsum("ij,ij->", A, B, dtype=np.float64))
+
+
+def is_lower_triangular(A: FloatArray) -> bool:
+    """Is A square, with zeros above its diagonal?"""
+    return A.shape[0] == A.shape[1] and not np.triu(A, 1).any()
+
+
+def eigenvectors(symmetric: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """All eigenvalues, ascending, and eigenvectors, as columns, of a symmetric matrix, which is overwritten."""
+    # Divide and conquer, on the matrix as Fortran sees it: nothing is copied. The oldest SciPy fails for one dimension.
+    driver = "evd" if len(symmetric) > 1 else None
+    values, vectors = eigh(symmetric.T, driver=driver, overwrite_a=True, check_finite=False)
+    return values, vectors
 
 
 def top_eigenvalue(symmetric: FloatArray) -> float:
@@ -29,13 +45,15 @@ def largest_eigenvalue(A: FloatArray) -> float:
     return top_eigenvalue(A @ A.T if A.shape[0] < A.shape[1] else A.T @ A)
 
 
-def estimated_eigenvalue(symmetric: FloatArray) -> float:
+def estimated_eigenvalue(symmetric: Any) -> float:
     """The largest eigenvalue of a symmetric matrix, of which nobody needs to be certain.
+
+    The matrix may be all that can be multiplied with a vector and has a shape and a dtype.
 
     Lanczos' method, every vector orthogonal to all before, until the residual is a millionth of the eigenvalue: what
     the estimate lacks is of the order of its square, unless the first vector had nothing of the right one.
     """
-    n = len(symmetric)
+    n = symmetric.shape[0]
     basis = np.zeros((min(n, _MOST_STEPS), n), dtype=symmetric.dtype)
     tridiagonal = np.zeros((len(basis) + 1, len(basis) + 1))
     vector = np.random.default_rng(0).standard_normal(n).astype(symmetric.dtype)

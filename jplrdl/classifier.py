@@ -16,7 +16,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._parallel import held_blas, run_chunks
-from ._products import product
 from ._transaction import all_or_nothing
 from ._validation import FloatArray, as_gram
 from .classification import class_residuals, ridge_encode, unit_rows
@@ -259,7 +258,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _solve(self, problem: Problem, start: Solver | None = None) -> Solver:
         """Fit to a problem, from where another solver of it has ended if there is one."""
-        dimension = self._dimension(problem.basis.shape[0], problem.rank)
+        dimension = self._dimension(problem.span.n_features, problem.rank)
         solver = self._solver(
             problem.X, problem.labels, problem.first_projection(dimension, self.init_projection), self.n_atoms,
             problem.graph, problem.projection_graph,
@@ -270,7 +269,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             solver.go_on_from(start)
         self.n_iter_, self.change_ = self._iterate(solver)
         self.converged_ = self.change_ <= self.tol
-        self.projection_ = product(problem.basis, solver.P, n_jobs=self.n_jobs)
+        self.projection_ = problem.span.lift(solver.P, n_jobs=self.n_jobs)
         self.components_, self.codes_ = solver.D, solver.codes
         self.atom_labels_ = self.classes_[solver.atom_labels]
         self.class_means_ = solver.class_means()

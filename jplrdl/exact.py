@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
-from ._algebra import estimated_eigenvalue, top_eigenvalue
-from ._products import product, sparse_product
+from ._algebra import estimated_eigenvalue
+from ._products import product
 from ._validation import FloatArray
 from .dictionary import turn_group
 from .objective import class_slices
@@ -27,9 +28,14 @@ class ExactSolver(Solver):
 
     @cached_property
     def ceiling(self) -> float:
-        """The largest eigenvalue of M in the projection's problem, tr(P'MP) - 2 tr(P'B)."""
-        drawn = sparse_product(self.projection_graph, self.X, n_jobs=self.n_jobs)
-        return max(0.0, top_eigenvalue(self._gathered(self._quadratic(self.X, drawn))))
+        """The largest eigenvalue of M in the projection's problem, tr(P'MP) - 2 tr(P'B), without M."""
+
+        def multiply(v: FloatArray) -> FloatArray:
+            y = self.X @ v
+            return self.X.T @ self._quadratic(y, self.projection_graph @ y)
+
+        n = self.X.shape[1]
+        return max(0.0, estimated_eigenvalue(LinearOperator((n, n), multiply, dtype=self.X.dtype)))
 
     def _quadratic(self, Y: FloatArray, drawn: FloatArray) -> FloatArray:
         """What X' times makes MP, for Y = XP; `drawn` is L^p Y."""

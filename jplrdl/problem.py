@@ -15,7 +15,11 @@ from ._validation import FloatArray
 from .graphs import laplacian, shifted_laplacian, signed_knn_graph
 from .projection import first_directions
 from .robust_pca import RobustPCAResult, decompose
-from .span import span_coordinates
+from .span import Span, find_span
+
+# Of the low-rank parts, in which neighbours are searched. Inexact ALM ends further than this from the optimum, however
+# feasible it becomes, and a third of the iterations would go into the digits after it.
+_FEASIBILITY = 1e-5
 
 
 @dataclass(frozen=True)
@@ -24,28 +28,31 @@ class Problem:
 
     Attributes
     ----------
-    X : ndarray of shape (n_samples, rank)
+    span : Span
+        Of the samples.
     labels : ndarray of shape (n_samples,)
         Classes as 0, 1, ...
-    basis : ndarray of shape (n_features, rank)
-        Orthonormal columns: ``X @ basis.T`` are the samples.
     weights : sparse matrix of shape (n_samples, n_samples)
         W^p, of the projection's graph (eq7).
     graph, projection_graph : sparse matrices of shape (n_samples, n_samples)
         The Laplacians L^c, shifted to be positive semi-definite (eq6), and L^p (eq10).
     """
 
-    X: FloatArray
+    span: Span
     labels: NDArray[Any]
-    basis: FloatArray
     weights: Any
     graph: Any
     projection_graph: Any
 
     @property
+    def X(self) -> FloatArray:
+        """The samples in a basis of their span, shape (n_samples, rank)."""
+        return self.span.coordinates
+
+    @property
     def rank(self) -> int:
         """Of the samples."""
-        return self.X.shape[1]
+        return self.span.rank
 
     def first_projection(self, n_components: int, method: Literal["lpp", "pca"]) -> FloatArray:
         """P to start from, shape (rank, n_components)."""
@@ -83,9 +90,8 @@ def pose_problem(
     coefficient, weights = heat.copy(), heat.copy()
     coefficient.data = signs
     weights.data = signs * sizes_of_weights ** X.dtype.type(kernel_width**-2)
-    coordinates, basis = span_coordinates(X, n_jobs=n_jobs)
     return Problem(
-        coordinates, labels, basis, weights, shifted_laplacian(coefficient),
+        find_span(X, n_jobs=n_jobs), labels, weights, shifted_laplacian(coefficient),
         laplacian(weights, normalized=True, signed=True),
     )  # fmt: skip
 
@@ -98,7 +104,7 @@ def low_rank_parts(X: FloatArray, labels: NDArray[Any], *, n_jobs: int | None = 
 
     def separate(chunk: slice) -> None:
         for label in classes[chunk]:
-            results[label] = decompose(X[labels == label])
+            results[label] = decompose(X[labels == label], tol=_FEASIBILITY)
             found[labels == label] = results[label].low_rank
 
     run_chunks(separate, len(classes), 1, n_jobs)

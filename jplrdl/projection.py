@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import LinAlgError, cholesky, eigh, svd
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
 
-from ._algebra import inner, top_eigenvalue
+from ._algebra import eigenvectors, inner, is_lower_triangular, top_eigenvalue
 from ._products import gram_matrix, product
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
-from .span import span_basis
+from .span import find_span, polished
 
 _RIDGE = 1e-3
 _PROXIMAL = 2.0**-16
@@ -49,10 +49,10 @@ def initial_projection(
            [0.]])
     """
     x = as_float_array(X, "X", ndim=2)
-    basis = span_basis(x)
-    if not 1 <= as_count(n_components, "n_components") <= basis.shape[1]:
-        raise ValueError(f"n_components must be at most the rank of X, {basis.shape[1]}, got {n_components}")
-    return _signed(basis @ first_directions(x @ basis, n_components, graph=graph, method=method))
+    span = find_span(x)
+    if not 1 <= as_count(n_components, "n_components") <= span.rank:
+        raise ValueError(f"n_components must be at most the rank of X, {span.rank}, got {n_components}")
+    return _signed(span.lift(first_directions(span.coordinates, n_components, graph=graph, method=method)))
 
 
 def first_directions(
@@ -79,17 +79,40 @@ def _locality_preserving(x: FloatArray, graph: Any, n_components: int) -> FloatA
     positive = graph.maximum(0)
     degree = np.asarray(positive.sum(axis=1)).ravel()
     # A sample without positive edges would make X'DX singular: it counts as its own neighbour.
-    loops = np.where(degree > 0, 0, 1).astype(x.dtype)
-    scatter = x.T @ ((degree + loops)[:, None] * x)
-    local = x.T @ (degree[:, None] * x - positive @ x)
-    local[np.diag_indices_from(local)] += x.dtype.type(_RIDGE * np.trace(scatter) / len(scatter))
-    # Divide and conquer finds all eigenvectors sooner than bisection finds a quarter of them.
-    few = 4 * n_components < len(local)
-    vectors = eigh(
-        (local + local.T) / 2, (scatter + scatter.T) / 2,
-        driver="gvx" if few else "gvd", subset_by_index=(0, n_components - 1) if few else None,
-    )[1][:, :n_components]  # fmt: skip
+    scale = np.where(degree > 0, degree, 1)
+    ridge = _RIDGE * float(scale @ np.einsum("ij,ij->i", x, x)) / x.shape[1]
+    if is_lower_triangular(x):
+        vectors = _independent_directions(x, positive, degree, scale, ridge, n_components)
+    else:
+        scatter = x.T @ (scale[:, None] * x)
+        local = x.T @ (degree[:, None] * x - positive @ x)
+        local[np.diag_indices_from(local)] += ridge
+        # Divide and conquer finds all eigenvectors sooner than bisection finds a quarter of them.
+        few = 4 * n_components < len(local)
+        vectors = eigh(
+            (local + local.T) / 2, (scatter + scatter.T) / 2,
+            driver="gvx" if few else "gvd", subset_by_index=(0, n_components - 1) if few else None,
+        )[1][:, :n_components]  # fmt: skip
     return np.linalg.qr(vectors)[0].astype(x.dtype, copy=False)
+
+
+def _independent_directions(
+    x: FloatArray, positive: Any, degree: FloatArray, scale: FloatArray, ridge: float, n_components: int
+) -> FloatArray:
+    """The v of samples whose coordinates are a regular triangular matrix, by an eigenproblem that is not generalised.
+
+    With u = D^1/2 X v it is that of D^-1/2 (L + r (XX')^-1) D^-1/2: neither X'LX nor X'DX is needed.
+    """
+    root = np.sqrt(scale)
+    inverse = solve_triangular(x, np.diag(1 / root), lower=True, check_finite=False)
+    local = ridge * gram_matrix(inverse.T)
+    local -= (positive / root[:, None] / root).toarray()
+    local[np.diag_indices_from(local)] += degree / scale
+    if 4 * n_components < len(local):
+        vectors = eigh(local, subset_by_index=(0, n_components - 1), overwrite_a=True, check_finite=False)[1]
+    else:
+        vectors = eigenvectors(local)[1][:, :n_components]
+    return inverse @ vectors
 
 
 def update_projection(
@@ -222,26 +245,20 @@ def _polar(A: FloatArray, n_jobs: int | None) -> FloatArray | None:
     """A (A'A)^-1/2, or None if A is too ill-conditioned.
 
     Through the eigenvectors of A'A, a third of the cost of a singular value decomposition of A. Squaring brings an
-    error of eps times the squared condition number. What that costs of orthonormality, E = I - U'U, goes with
-    U (I - E)^-1/2, the root by as many terms of its series as it takes. What is left turns the columns by as little as
-    E, and is of second order in the tr(P'A) that they maximise.
+    error of eps times the squared condition number, which costs the columns so much of their orthonormality and turns
+    them by as much; the latter is of second order in the tr(P'A) that they maximise.
     """
     eps = float(np.finfo(A.dtype).eps)
     gram = gram_matrix(A.T, n_jobs=n_jobs)
-    if _smallest_pivot(gram) < eps**0.75:
+    # A square P follows B alone, which is often singular; before its eigenvectors are sought in vain, pivots tell.
+    if A.shape[0] == A.shape[1] and _smallest_pivot(gram) < eps**0.75:
         return None
-    values, V = np.linalg.eigh(gram)
+    values, V = eigenvectors(gram)
     smallest = values[0] / values[-1] if values[0] > 0 else 0.0
     if smallest < eps**0.75:
         return None
     found = product(A, gram_matrix(V * values**-0.25, n_jobs=n_jobs), n_jobs=n_jobs)
-    if smallest < eps**0.25:
-        E = -gram_matrix(found.T, n_jobs=n_jobs)
-        E[np.diag_indices_from(E)] += 1
-        root = E / 2 if smallest > eps**0.5 else E / 2 + 3 / 8 * gram_matrix(E, n_jobs=n_jobs)
-        root[np.diag_indices_from(root)] += 1
-        found = product(found, root, n_jobs=n_jobs)
-    return found
+    return found if smallest > eps**0.25 else polished(found, n_jobs=n_jobs)
 
 
 def _smallest_pivot(gram: FloatArray) -> float:

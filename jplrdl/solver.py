@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import objective
-from ._algebra import inner
+from ._algebra import inner, is_lower_triangular
 from ._products import gram_matrix, product, sparse_product
 from ._validation import FloatArray
 from .coding import coupled_codes
@@ -72,7 +72,7 @@ class Solver:
     ) -> None:
         self.X, self.labels, self.weights, self.n_jobs = X, labels, weights, n_jobs
         self.graph, self.projection_graph = graph, projection_graph
-        self._triangular = X.shape[0] == X.shape[1] and not np.triu(X, 1).any()
+        self._triangular = is_lower_triangular(X)
         self._project(projection)
         self.D, self.atom_labels = initial_dictionary(
             self.Y, labels, n_atoms, method=init_dictionary, random_state=random_state

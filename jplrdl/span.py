@@ -1,9 +1,10 @@
-"""The span of the samples: an orthonormal basis of it and their coordinates there, without a matrix of all features."""
+"""The span of the samples: their coordinates in an orthonormal basis of it, without a matrix of all features."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +15,47 @@ from ._products import gram_matrix, product
 from ._validation import FloatArray, as_float_array
 
 _FEATURES, _SOLVED = 8192, 512
-# A share of the largest pivot of a Cholesky factor, and a distance from orthonormality, beyond which the rank
-# is for eigenvalues to tell.
-_LEAST_PIVOT, _MOST_APART = {np.float64: 1e-8, np.float32: 1e-4}, 1e-2
+# Of the smallest pivot of a Cholesky factor, as a share of the largest: from where on one factor will do, and two will;
+# and a distance from orthonormality. What is beyond is for eigenvalues to tell.
+_FIRM_PIVOT, _LEAST_PIVOT, _MOST_APART = 1e-4, {np.float64: 1e-8, np.float32: 1e-4}, 1e-2
+
+
+class Span(NamedTuple):
+    """An orthonormal basis of the span of samples, which is not written down, and their coordinates in it.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (n_samples, rank)
+        Lower triangular if the samples are independent and fewer than the features.
+    rows : ndarray of shape (rank, n_features)
+        The basis, or independent samples.
+    factor : ndarray of shape (rank, rank) or None
+        R, upper triangular: R^-T times the rows is the basis.
+    """
+
+    coordinates: FloatArray
+    rows: FloatArray
+    factor: FloatArray | None = None
+
+    @property
+    def rank(self) -> int:
+        """The dimension of the span."""
+        return self.rows.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """The dimension of the space around it."""
+        return self.rows.shape[1]
+
+    def lift(self, P: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+        """Vectors of coordinates, columns of P, as vectors of features; orthonormal ones stay so."""
+        if self.factor is None:
+            return product(self.rows.T, P, n_jobs=n_jobs)
+        P = solve_triangular(self.factor, _double(P), check_finite=False)
+        lifted: FloatArray = np.empty((self.n_features, P.shape[1]), dtype=self.rows.dtype)
+        for part in _parts(self.n_features):
+            lifted[part] = product(_double(self.rows[:, part]).T, P, n_jobs=n_jobs)
+        return lifted if self.rows.dtype == np.float32 else polished(lifted, n_jobs=n_jobs)
 
 
 def span_basis(X: ArrayLike, *, n_jobs: int | None = None) -> FloatArray:
@@ -33,20 +72,20 @@ def span_basis(X: ArrayLike, *, n_jobs: int | None = None) -> FloatArray:
     >>> span_basis([[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]]).shape
     (3, 2)
     """
-    return span_coordinates(X, n_jobs=n_jobs)[1]
+    span = find_span(X, n_jobs=n_jobs)
+    return span.lift(np.eye(span.rank, dtype=span.rows.dtype), n_jobs=n_jobs)
 
 
-def span_coordinates(X: ArrayLike, *, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
-    """Coordinates of shape (n_samples, rank) and a basis as of span_basis, whose product ``Z @ basis.T`` is X.
+def find_span(X: ArrayLike, *, n_jobs: int | None = None) -> Span:
+    """The span of the rows of X, with the precision of span_basis.
 
-    Independent samples, fewer than features, are factored by Cholesky's method, twice, which makes their coordinates
-    lower triangular; whatever else through eigenvectors.
+    Independent samples, fewer than features, are factored by Cholesky's method, which makes their coordinates lower
+    triangular; whatever else through eigenvectors.
 
     Examples
     --------
-    >>> from jplrdl.span import span_coordinates
-    >>> coordinates, basis = span_coordinates([[3.0, 0.0, 4.0], [0.0, 2.0, 0.0]])
-    >>> coordinates
+    >>> from jplrdl.span import find_span
+    >>> find_span([[3.0, 0.0, 4.0], [0.0, 2.0, 0.0]]).coordinates
     array([[5., 0.],
            [0., 2.]])
     """
@@ -59,12 +98,20 @@ def span_coordinates(X: ArrayLike, *, n_jobs: int | None = None) -> tuple[FloatA
     return _by_eigenvectors(x, gram, n_jobs) if found is None else found
 
 
-def _by_cholesky(x: FloatArray, gram: FloatArray, n_jobs: int | None) -> tuple[FloatArray, FloatArray] | None:
-    """X = R'Q' with XX' = R'R, and once more for the Q of the first time, which squaring has left less orthonormal."""
+def _by_cholesky(x: FloatArray, gram: FloatArray, n_jobs: int | None) -> Span | None:
+    """X = R'Q' with XX' = R'R.
+
+    Squaring leaves Q apart from orthonormal by eps times the squared condition number of X. Where that is little, Q is
+    not even made, and what is lifted is polished; R' is then that much apart from the coordinates of X. Otherwise the
+    rows of Q' are factored once more.
+    """
     try:
         first = cholesky(gram)
         pivots = np.diagonal(first) ** 2
-        if not pivots.min() > _LEAST_PIVOT[x.dtype.type] * pivots.max():
+        firmness = float(pivots.min() / pivots.max())
+        if firmness > _FIRM_PIVOT:
+            return Span(np.ascontiguousarray(first.T, dtype=x.dtype), x, first)
+        if not firmness > _LEAST_PIVOT[x.dtype.type]:
             return None
         rows = _solve(first, x, np.empty_like(x), n_jobs)
         again = _gram(rows, n_jobs)
@@ -74,10 +121,10 @@ def _by_cholesky(x: FloatArray, gram: FloatArray, n_jobs: int | None) -> tuple[F
     except LinAlgError:
         return None
     coordinates = product(first.T, second.T, n_jobs=n_jobs, triangle="lower")
-    return coordinates.astype(x.dtype, copy=False), _solve(second, rows, rows, n_jobs).T
+    return Span(coordinates.astype(x.dtype, copy=False), _solve(second, rows, rows, n_jobs))
 
 
-def _by_eigenvectors(x: FloatArray, gram: FloatArray, n_jobs: int | None) -> tuple[FloatArray, FloatArray]:
+def _by_eigenvectors(x: FloatArray, gram: FloatArray, n_jobs: int | None) -> Span:
     """Eigenvectors of X'X, or of XX' where that is smaller; the Gram matrix's Cholesky factor then orthonormalises."""
     n, m = x.shape
     values, vectors = eigh(gram)
@@ -92,7 +139,21 @@ def _by_eigenvectors(x: FloatArray, gram: FloatArray, n_jobs: int | None) -> tup
     elif n < m:
         basis = np.empty((m, 0))
     basis = basis.astype(x.dtype, copy=False)
-    return product(x, basis, n_jobs=n_jobs), basis
+    return Span(product(x, basis, n_jobs=n_jobs), basis.T)
+
+
+def polished(U: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+    """U (U'U)^-1/2 for columns that are all but orthonormal: U + U (E/2 + 3/8 E^2 + ...), E = I - U'U.
+
+    Below the square root of eps the first term will do, and half of its digits: it is taken in single precision.
+    """
+    E = -gram_matrix(U.T, n_jobs=n_jobs)
+    E[np.diag_indices_from(E)] += 1
+    if float(np.linalg.norm(E)) < np.finfo(U.dtype).eps ** 0.5:
+        factor, root = U.astype(np.float32, copy=False), E.astype(np.float32, copy=False) / 2
+    else:
+        factor, root = U, E / 2 + 3 / 8 * gram_matrix(E, n_jobs=n_jobs)
+    return U + product(factor, root, n_jobs=n_jobs)
 
 
 def _double(a: FloatArray) -> FloatArray:

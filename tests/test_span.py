@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jplrdl._products import product
-from jplrdl.span import span_basis, span_coordinates
+from jplrdl.span import find_span, span_basis
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -33,7 +33,8 @@ def test_span_in_single_precision_keeps_weak_directions(rng, shape):
 def test_samples_are_their_coordinates_in_the_span(rng, dtype, n, weakest):
     U, V = (np.linalg.qr(rng.standard_normal((size, n)))[0] for size in (n, 500))
     X = ((U * np.geomspace(1, weakest, n)) @ V.T).astype(dtype)
-    coordinates, basis = span_coordinates(X, n_jobs=2)
+    span = find_span(X, n_jobs=2)
+    coordinates, basis = span.coordinates, span.lift(np.eye(span.rank, dtype=dtype), n_jobs=2)
     eps = float(np.finfo(dtype).eps)
     assert coordinates.dtype == basis.dtype == dtype
     assert basis.shape[1] == n or weakest < n * eps
@@ -45,7 +46,8 @@ def test_samples_are_their_coordinates_in_the_span(rng, dtype, n, weakest):
 
 def test_samples_that_repeat_have_a_smaller_span(rng):
     X = rng.standard_normal((6, 40))
-    coordinates, basis = span_coordinates(np.vstack([X, X[:2], X[:1] + X[1:2]]))
+    span = find_span(np.vstack([X, X[:2], X[:1] + X[1:2]]))
+    coordinates, basis = span.coordinates, span.lift(np.eye(6))
     assert basis.shape == (40, 6)
     np.testing.assert_allclose(coordinates[6:8], coordinates[:2], atol=1e-12)
     np.testing.assert_allclose(coordinates[:6] @ basis.T, X, atol=1e-12)

@@ -100,7 +100,7 @@ def graphs(x: FloatArray, labels: NDArray[Any]) -> tuple[Any, Any]:
     low_rank = x.copy()
     for label in np.unique(labels):
         if np.sum(labels == label) > 1:
-            low_rank[labels == label] = robust_pca(x[labels == label])[0]
+            low_rank[labels == label] = robust_pca(x[labels == label], tol=1e-5)[0]
     sizes = np.bincount(labels)[labels]
     same, other = np.minimum(sizes - 1, 15), sizes - 1
     return (
