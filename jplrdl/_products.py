@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from . import _sparse as _kernel
 from ._parallel import run_chunks, threads_of
 from ._validation import FloatArray
 
@@ -38,24 +39,27 @@ def product(
     return found
 
 
-def sparse_product(S: Any, B: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-    """S B for a CSR array or a dense one, some rows of S at a time, in threads; bit-identical for every n_jobs.
+def sparse_product(
+    S: Any, B: FloatArray, *, onto: FloatArray | None = None, n_jobs: int | None = None
+) -> FloatArray:
+    """S B for a sparse array or a dense one, added to `onto`, in threads; bit-identical for every n_jobs.
 
     Rows of a sparse product do not know of each other, so that there may be as many parts as threads.
     """
     if isinstance(S, np.ndarray):
-        return product(S, B, n_jobs=n_jobs)
-    found: FloatArray
+        dense = product(S, B, n_jobs=n_jobs)
+        return dense if onto is None else onto + dense
+    S = S.tocsr()
+    found: FloatArray = np.empty((S.shape[0], B.shape[1]), dtype=B.dtype)
+    ptr, columns = (a.astype(np.intc, copy=False) for a in (S.indptr, S.indices))
+    values, dense = S.data.astype(B.dtype, copy=False), np.ascontiguousarray(B)
     parts = threads_of(n_jobs) if S.nnz * B.shape[1] >= _LEAST_SPARSE else 1
-    if parts == 1:
-        found = S @ B
-        return found
-    found = np.empty((S.shape[0], B.shape[1]), dtype=B.dtype)
 
-    def fill(rows: slice) -> None:
-        found[rows] = S[rows] @ B
+    def add(rows: slice) -> None:
+        found[rows] = 0 if onto is None else onto[rows]
+        _kernel.add_product(ptr, columns, values, dense, rows.start, rows.stop, found)
 
-    run_chunks(fill, len(found), -(-len(found) // parts), n_jobs)
+    run_chunks(add, len(found), max(1, -(-len(found) // parts)), n_jobs if parts > 1 else 1)
     return found
 
 

@@ -287,10 +287,24 @@ def coupled_codes(
         raise ValueError(f"laplacian must have a diagonal >= 0, got {laplacian.diagonal().min():.3g}")
     a = _as_init(init, b.shape)
     dtype = common_dtype(H, b, a)
-    L = laplacian.tocsr().astype(dtype, copy=False)
-    b = np.ascontiguousarray(b, dtype=dtype)
-    search = _Search(np.ascontiguousarray(H, dtype=dtype), len(b), penalty, 0.0, a, tol, max_iter)
-    search.sweep(b, L, as_nonnegative(weight, "weight"))
+    H, b = (np.ascontiguousarray(array, dtype=dtype) for array in (H, b))
+    return sweep_codes(H, b, laplacian, penalty, as_nonnegative(weight, "weight"), a, tol=tol, max_iter=max_iter)
+
+
+def sweep_codes(
+    gram: FloatArray,
+    cov: FloatArray,
+    laplacian: Any,
+    penalty: float,
+    weight: float,
+    init: FloatArray | None,
+    *,
+    tol: float | None = None,
+    max_iter: int = 10_000,
+) -> tuple[FloatArray, CodingInfo]:
+    """coupled_codes for arrays that need no check."""
+    search = _Search(gram, len(cov), penalty, 0.0, init, tol, max_iter)
+    search.sweep(cov, laplacian.tocsr().astype(gram.dtype, copy=False), weight)
     return search.codes, search.info
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ._algebra import estimated_eigenvalue
-from ._products import product
+from ._products import product, sparse_product
 from ._validation import FloatArray
 from .dictionary import turn_group
 from .objective import class_slices
 from .projection import nearest_orthonormal, next_curvature, turn_projection
 from .solver import Solver
 
-_GROUP = 128
+_GROUP = 60
 # Of the objective, by which rounding errors may raise it.
 _SLACK = {np.float64: 1e-10, np.float32: 1e-6}
 
@@ -72,7 +72,7 @@ class ExactSolver(Solver):
         codes = self.split.all
         products = codes.T @ codes
         products = products if isinstance(products, np.ndarray) else products.toarray()
-        linear = (codes + self.split.own).T @ self.Y
+        linear = sparse_product((codes + self.split.own).T, self.Y, n_jobs=self.n_jobs)
         for group in _groups(class_slices(self.atom_labels)):
             together = slice(group[0].start, group[-1].stop)
             coupling = products[together].copy()
@@ -112,7 +112,7 @@ class ExactSolver(Solver):
 
 
 def _groups(classes: list[slice]) -> Iterator[list[slice]]:
-    """Neighbouring classes that have together some hundred atoms."""
+    """Neighbouring classes that have together some dozen atoms."""
     group: list[slice] = []
     for own in classes:
         group.append(own)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _code_energy as _kernel
+from . import _sparse
 from ._algebra import inner
 from ._validation import FloatArray
 from .dictionary import nuclear_norms
@@ -60,19 +61,29 @@ class SplitCodes(NamedTuple):
 
 def split_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> SplitCodes:
     """Sparse arrays, or plain ones where more than a fifth of the codes is not zero."""
-    if np.count_nonzero(codes) > _MOST_NONZEROS * codes.size:
+    codes, ends = np.ascontiguousarray(codes), np.empty(len(codes) + 1, dtype=np.intc)
+    _sparse.count_nonzeros(codes, ends)
+    if ends[-1] > _MOST_NONZEROS * codes.size:
         own = own_codes(codes, labels, atom_labels)
         return SplitCodes(codes, own, codes - own)
-    rows, columns = np.nonzero(codes)
-    mine = labels[rows] == atom_labels[columns]
-    return SplitCodes(*(_compressed(codes, rows[p], columns[p]) for p in (slice(None), mine, ~mine)))
+    columns, values = np.empty(ends[-1], dtype=np.intc), np.empty(ends[-1], dtype=codes.dtype)
+    _sparse.list_nonzeros(codes, columns, values)
+    mine = np.repeat(labels, np.diff(ends)) == atom_labels[columns]
+    return SplitCodes(
+        _compressed(codes, values, columns, ends),
+        *(_compressed(codes, values[p], columns[p], _counted(p)[ends]) for p in (mine, ~mine)),
+    )
 
 
-def _compressed(codes: FloatArray, rows: NDArray[Any], columns: NDArray[Any]) -> Any:
+def _counted(chosen: NDArray[np.bool_]) -> NDArray[np.intc]:
+    """How many are chosen before each, and at the end."""
+    return np.concatenate([[0], np.cumsum(chosen)]).astype(np.intc)
+
+
+def _compressed(codes: FloatArray, values: FloatArray, columns: NDArray[Any], ends: NDArray[Any]) -> Any:
     from scipy.sparse import csr_array
 
-    ends = np.searchsorted(rows, np.arange(len(codes) + 1)).astype(np.intc)
-    return csr_array((codes[rows, columns], columns.astype(np.intc), ends), shape=codes.shape)
+    return csr_array((values, columns, ends), shape=codes.shape)
 
 
 def data_terms(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular, svd
+from scipy.linalg import LinAlgError, cholesky, eigh, lapack, svd
 
 from ._algebra import eigenvectors, inner, is_lower_triangular, top_eigenvalue
 from ._products import gram_matrix, product
@@ -52,7 +52,7 @@ def initial_projection(
     span = find_span(x)
     if not 1 <= as_count(n_components, "n_components") <= span.rank:
         raise ValueError(f"n_components must be at most the rank of X, {span.rank}, got {n_components}")
-    return _signed(span.lift(first_directions(span.coordinates, n_components, graph=graph, method=method)))
+    return _signed(polished(span.lift(first_directions(span.coordinates, n_components, graph=graph, method=method))))
 
 
 def first_directions(
@@ -104,7 +104,7 @@ def _independent_directions(
     With u = D^1/2 X v it is that of D^-1/2 (L + r (XX')^-1) D^-1/2: neither X'LX nor X'DX is needed.
     """
     root = np.sqrt(scale)
-    inverse = solve_triangular(x, np.diag(1 / root), lower=True, check_finite=False)
+    inverse = lapack.dtrtri(x.T)[0].T / root
     local = ridge * gram_matrix(inverse.T)
     local -= (positive / root[:, None] / root).toarray()
     local[np.diag_indices_from(local)] += degree / scale
@@ -112,7 +112,7 @@ def _independent_directions(
         vectors = eigh(local, subset_by_index=(0, n_components - 1), overwrite_a=True, check_finite=False)[1]
     else:
         vectors = eigenvectors(local)[1][:, :n_components]
-    return inverse @ vectors
+    return product(inverse, np.ascontiguousarray(vectors), triangle="lower")
 
 
 def update_projection(

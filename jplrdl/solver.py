@@ -10,7 +10,7 @@ from . import objective
 from ._algebra import inner, is_lower_triangular
 from ._products import gram_matrix, product, sparse_product
 from ._validation import FloatArray
-from .coding import coupled_codes
+from .coding import sweep_codes
 from .dictionary import initial_dictionary
 from .objective import Labels
 from .weights import Weights
@@ -113,7 +113,7 @@ class Solver:
             self._terms |= objective.atom_terms(self.D, self.gram, self.atom_labels, w)
         if "codes" in changed or "dictionary" in changed:
             self.explained_own = sparse_product(self.split.own, self.D, n_jobs=self.n_jobs)
-            self.explained = self.explained_own + sparse_product(self.split.other, self.D, n_jobs=self.n_jobs)
+            self.explained = sparse_product(self.split.other, self.D, onto=self.explained_own, n_jobs=self.n_jobs)
         if "projection" in changed:
             self.drawn = sparse_product(self.projection_graph, self.Y, n_jobs=self.n_jobs)
             self._terms |= objective.projection_terms(self.Y, self.drawn, self.energy, w)
@@ -143,8 +143,8 @@ class Solver:
         """Each code in turn to its exact minimum."""
         gram = objective.coding_gram(self.gram, self.atom_labels)
         cov = objective.coding_cov(product(self.Y, self.D.T, n_jobs=self.n_jobs), self.labels, self.atom_labels)
-        self.codes, self.coding = coupled_codes(
-            gram, cov, self.graph, self.weights.sparse, self.weights.graph, init=self.codes
+        self.codes, self.coding = sweep_codes(
+            gram, cov, self.graph, self.weights.sparse, self.weights.graph, self.codes
         )
         self.evaluate("codes")
         self.record("codes")

@@ -18,6 +18,7 @@ _FEATURES, _SOLVED = 8192, 512
 # Of the smallest pivot of a Cholesky factor, as a share of the largest: from where on one factor will do, and two will;
 # and a distance from orthonormality. What is beyond is for eigenvalues to tell.
 _FIRM_PIVOT, _LEAST_PIVOT, _MOST_APART = 1e-4, {np.float64: 1e-8, np.float32: 1e-4}, 1e-2
+_NEAR, _SMALL = 1e-10, 1e-6
 
 
 class Span(NamedTuple):
@@ -48,14 +49,16 @@ class Span(NamedTuple):
         return self.rows.shape[1]
 
     def lift(self, P: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-        """Vectors of coordinates, columns of P, as vectors of features; orthonormal ones stay so."""
+        """Orthonormal vectors of coordinates, the columns of P, as vectors of features, orthonormal to 1e-10."""
         if self.factor is None:
             return product(self.rows.T, P, n_jobs=n_jobs)
         P = solve_triangular(self.factor, _double(P), check_finite=False)
         lifted: FloatArray = np.empty((self.n_features, P.shape[1]), dtype=self.rows.dtype)
         for part in _parts(self.n_features):
             lifted[part] = product(_double(self.rows[:, part]).T, P, n_jobs=n_jobs)
-        return lifted if self.rows.dtype == np.float32 else polished(lifted, n_jobs=n_jobs)
+        if lifted.dtype == np.float32 or _apart(lifted) < _NEAR:
+            return lifted
+        return polished(lifted, n_jobs=n_jobs)
 
 
 def span_basis(X: ArrayLike, *, n_jobs: int | None = None) -> FloatArray:
@@ -73,7 +76,8 @@ def span_basis(X: ArrayLike, *, n_jobs: int | None = None) -> FloatArray:
     (3, 2)
     """
     span = find_span(X, n_jobs=n_jobs)
-    return span.lift(np.eye(span.rank, dtype=span.rows.dtype), n_jobs=n_jobs)
+    basis = span.lift(np.eye(span.rank, dtype=span.rows.dtype), n_jobs=n_jobs)
+    return basis if span.factor is None else polished(basis, n_jobs=n_jobs)
 
 
 def find_span(X: ArrayLike, *, n_jobs: int | None = None) -> Span:
@@ -102,8 +106,7 @@ def _by_cholesky(x: FloatArray, gram: FloatArray, n_jobs: int | None) -> Span | 
     """X = R'Q' with XX' = R'R.
 
     Squaring leaves Q apart from orthonormal by eps times the squared condition number of X. Where that is little, Q is
-    not even made, and what is lifted is polished; R' is then that much apart from the coordinates of X. Otherwise the
-    rows of Q' are factored once more.
+    not even made. Otherwise the rows of Q' are factored once more.
     """
     try:
         first = cholesky(gram)
@@ -142,18 +145,25 @@ def _by_eigenvectors(x: FloatArray, gram: FloatArray, n_jobs: int | None) -> Spa
     return Span(product(x, basis, n_jobs=n_jobs), basis.T)
 
 
+def _apart(U: FloatArray) -> float:
+    """How far columns are from orthonormal, |U'U - I|_F / sqrt(n), as a few random vectors see it."""
+    probes = np.random.default_rng(0).standard_normal((U.shape[1], 4))
+    return float(np.linalg.norm(U.T @ (U @ probes) - probes) / np.linalg.norm(probes))
+
+
 def polished(U: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
     """U (U'U)^-1/2 for columns that are all but orthonormal: U + U (E/2 + 3/8 E^2 + ...), E = I - U'U.
 
-    Below the square root of eps the first term will do, and half of its digits: it is taken in single precision.
+    A correction needs as many digits less as it is small: that by E^2 is taken in single precision, and one below a
+    millionth is altogether.
     """
     E = -gram_matrix(U.T, n_jobs=n_jobs)
     E[np.diag_indices_from(E)] += 1
-    if float(np.linalg.norm(E)) < np.finfo(U.dtype).eps ** 0.5:
-        factor, root = U.astype(np.float32, copy=False), E.astype(np.float32, copy=False) / 2
-    else:
-        factor, root = U, E / 2 + 3 / 8 * gram_matrix(E, n_jobs=n_jobs)
-    return U + product(factor, root, n_jobs=n_jobs)
+    single = E.astype(np.float32, copy=False)
+    second = np.float32(3 / 8) * gram_matrix(single, n_jobs=n_jobs)
+    if float(np.linalg.norm(E)) < _SMALL:
+        return U + product(U.astype(np.float32, copy=False), single / 2 + second, n_jobs=n_jobs)
+    return U + product(U, E / 2 + second, n_jobs=n_jobs)
 
 
 def _double(a: FloatArray) -> FloatArray:

@@ -33,8 +33,7 @@ def test_span_in_single_precision_keeps_weak_directions(rng, shape):
 def test_samples_are_their_coordinates_in_the_span(rng, dtype, n, weakest):
     U, V = (np.linalg.qr(rng.standard_normal((size, n)))[0] for size in (n, 500))
     X = ((U * np.geomspace(1, weakest, n)) @ V.T).astype(dtype)
-    span = find_span(X, n_jobs=2)
-    coordinates, basis = span.coordinates, span.lift(np.eye(span.rank, dtype=dtype), n_jobs=2)
+    coordinates, basis = find_span(X, n_jobs=2).coordinates, span_basis(X, n_jobs=2)
     eps = float(np.finfo(dtype).eps)
     assert coordinates.dtype == basis.dtype == dtype
     assert basis.shape[1] == n or weakest < n * eps

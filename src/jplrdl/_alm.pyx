@@ -13,27 +13,21 @@ so that E itself need not be kept. Read: X, L, Y. Written: Y, V. The residual is
 
 from cython cimport floating
 
+cdef extern from "_alm_loops.h":
+    double dalm_step(Py_ssize_t n, const double *X, const double *L, double *Y, double *V, double inverse,
+                     double next_inverse, double threshold, double mu) noexcept nogil
+    double salm_step(Py_ssize_t n, const float *X, const float *L, float *Y, float *V, float inverse,
+                     float next_inverse, float threshold, float mu) noexcept nogil
+
 
 def step(const floating[::1] X, const floating[::1] L, floating[::1] Y, floating[::1] V,
          double eta, double mu, double next_mu):
     """Update Y and V in place; returns |X - L - E|_F^2."""
-    cdef Py_ssize_t i, start, stop, n = X.shape[0]
-    cdef floating inverse = <floating> (1 / mu), next_inverse = <floating> (1 / next_mu)
-    cdef floating threshold = <floating> (eta / mu), mu_ = <floating> mu
-    cdef floating w, clipped, residual, partial
-    cdef double total = 0
+    cdef double total
     with nogil:
-        # Partial sums of blocks: accurate in float32, and the same whatever the machine's vector width.
-        for start in range(0, n, 256):
-            stop = min(start + 256, n)
-            partial = 0
-            for i in range(start, stop):
-                w = X[i] - L[i] + inverse * Y[i]
-                clipped = w if w < threshold else threshold
-                clipped = clipped if clipped > -threshold else -threshold
-                residual = clipped - inverse * Y[i]
-                partial += residual * residual
-                Y[i] = mu_ * clipped
-                V[i] = X[i] - w + clipped + next_inverse * Y[i]
-            total += partial
+        if floating is double:
+            total = dalm_step(X.shape[0], &X[0], &L[0], &Y[0], &V[0], 1 / mu, 1 / next_mu, eta / mu, mu)
+        else:
+            total = salm_step(X.shape[0], &X[0], &L[0], &Y[0], &V[0], <float> (1 / mu), <float> (1 / next_mu),
+                              <float> (eta / mu), <float> mu)
     return total

@@ -11,7 +11,7 @@ from cython cimport floating
 from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
-from jplrdl._blas cimport NO_TRANS, TRANS, dot, gemm, gemv, gesdd_values, syevd_lower
+from jplrdl._blas cimport NO_TRANS, TRANS, dot, gemm, gemv, gesdd_values, syevd_upper
 
 cdef double SMALLEST = 1e-8     # share of the largest eigenvalue of DD' below which squaring has lost a singular value
 cdef double[2] FLOORS = [0.1, 0.01]
@@ -109,7 +109,7 @@ cdef int evaluate(Room *room, const floating *D, const floating *Q, const floati
     if lambda_rank == 0:
         return 0
     memcpy(state.vectors, room.gram, c * c * sizeof(double))
-    info = syevd_lower(vectors, c, state.vectors, c, state.values, room.lapack, room.integers)
+    info = syevd_upper(vectors, c, state.vectors, c, state.values, room.lapack, room.integers)
     if info == 0:
         state.value += lambda_rank * nuclear_norm(room, D, state.values)
     return info
@@ -244,7 +244,7 @@ def nuclear_norms(const floating[:, ::1] D, const Py_ssize_t[::1] bounds, double
             c = bounds[i + 1] - bounds[i]
             lay_out(c, d, &work[0], &room, &state, &state)
             squares(&room, &D[bounds[i], 0])
-            info = syevd_lower(False, c, room.gram, c, state.values, room.lapack, room.integers)
+            info = syevd_upper(False, c, room.gram, c, state.values, room.lapack, room.integers)
             if info != 0:
                 break
             norms[i] = nuclear_norm(&room, &D[bounds[i], 0], state.values)

@@ -76,16 +76,19 @@ cdef void syr2k_upper(Py_ssize_t n, Py_ssize_t k, floating alpha, const floating
         blas.ssyr2k(&uplo, &trans, &n_, &k_, &alpha, <float *> A, &lda_, <float *> B, &ldb_, &beta, C, &ldc_)
 
 
-cdef int syevd_lower(bint vectors, Py_ssize_t n, double *A, Py_ssize_t lda, double *w, double *work,
+cdef int syevd_upper(bint vectors, Py_ssize_t n, floating *A, Py_ssize_t lda, floating *w, floating *work,
                      void *iwork) noexcept nogil:
     """The eigenvalues of a symmetric matrix, ascending, and its eigenvectors in place of it; LAPACK's info.
 
-    work holds 1 + 6 n + 2 n^2 numbers, iwork 3 + 5 n integers.
+    Its upper triangle is read. work holds 1 + 6 n + 2 n^2 numbers, iwork 3 + 5 n integers.
     """
-    cdef char jobz = b'V' if vectors else b'N', uplo = b'L'
+    cdef char jobz = b'V' if vectors else b'N', uplo = b'U'
     cdef blas_int n_ = <blas_int> n, lda_ = <blas_int> lda, lwork = <blas_int> (1 + 6 * n + 2 * n * n)
     cdef blas_int liwork = <blas_int> (3 + 5 * n), info = 0
-    lapack.dsyevd(&jobz, &uplo, &n_, A, &lda_, w, work, &lwork, <blas_int *> iwork, &liwork, &info)
+    if floating is double:
+        lapack.dsyevd(&jobz, &uplo, &n_, A, &lda_, w, work, &lwork, <blas_int *> iwork, &liwork, &info)
+    else:
+        lapack.ssyevd(&jobz, &uplo, &n_, A, &lda_, w, work, &lwork, <blas_int *> iwork, &liwork, &info)
     return <int> info
 
 

@@ -32,7 +32,7 @@ this is the usual way to the eigenvectors, at its usual cost.
 from cython cimport floating
 from libc.float cimport DBL_EPSILON, FLT_EPSILON
 from libc.math cimport INFINITY, fabs, sqrt
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 from jplrdl._blas cimport (
     latrd_upper,
@@ -40,12 +40,14 @@ from jplrdl._blas cimport (
     potrf_upper,
     stein_above,
     stemr_last,
+    syevd_upper,
     syr2k_upper,
     sytrd_upper,
 )
 
 cdef enum:
     PANEL = 32      # columns reduced between two looks
+    FEW = 32        # of so few, all eigenvectors are found sooner than some
 
 
 cdef double epsilon(const floating *precision) noexcept nogil:
@@ -62,7 +64,7 @@ cdef Py_ssize_t eigenvectors_lwork(Py_ssize_t n, const floating *precision) noex
     cdef floating reduction = 0, product = 0
     sytrd_upper(n, unused, n, unused, unused, unused, &reduction, -1)
     ormql(n, n, n, unused, n, unused, unused, n, &product, -1)
-    return max(<Py_ssize_t> reduction, <Py_ssize_t> product, PANEL * n)
+    return max(<Py_ssize_t> reduction, <Py_ssize_t> product, PANEL * n, 1 + 6 * n + 2 * n * n if n <= FEW else 0)
 
 
 # ------------------------------------------------------------------------------------------- tridiagonal matrices
@@ -192,6 +194,19 @@ cdef bint vectors_of(Py_ssize_t m, Py_ssize_t n, const floating *K, double lower
     return k[0] == 0 or ormql(n - 1, k[0], n - first, K + first * n, n, tau + first - 1, Z, n, work, lwork) == 0
 
 
+cdef bint few_vectors(Py_ssize_t n, floating *K, double lower, Py_ssize_t *k, floating *w, floating *Z, floating *work,
+                      void *iwork) noexcept nogil:
+    """eigenvectors_above for a small matrix"""
+    if syevd_upper(True, n, K, n, w, work, iwork) != 0:
+        return False
+    k[0] = n
+    while k[0] > 0 and not w[n - k[0]] > lower:
+        k[0] -= 1
+    memmove(w, w + n - k[0], k[0] * sizeof(floating))
+    memcpy(Z, K + (n - k[0]) * n, k[0] * n * sizeof(floating))
+    return True
+
+
 cdef bint eigenvectors_above(Py_ssize_t n, floating *K, double lower, double norm, Py_ssize_t *k, floating *w,
                              floating *Z, floating *work, Py_ssize_t lwork, void *iwork) noexcept nogil:
     """KZ = Z diag(w) for the eigenvalues above `lower`, ascending, from K's upper triangle, which is lost.
@@ -203,6 +218,8 @@ cdef bint eigenvectors_above(Py_ssize_t n, floating *K, double lower, double nor
     cdef floating *tau = e + n
     cdef Py_ssize_t m = n, wait = 0
     cdef double residual = epsilon(d) * sqrt(lower * norm)
+    if n <= FEW:
+        return few_vectors(n, K, lower, k, w, Z, work, iwork)
     while m > 2 * PANEL:
         reduce_panel(m, K, n, d, e, tau, work)
         m -= PANEL

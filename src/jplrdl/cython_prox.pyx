@@ -171,7 +171,7 @@ cdef Py_ssize_t lapack_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns, const f
 
 cdef size_t spectrum_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *precision) noexcept nogil:
     cdef size_t small = min(n_rows, n_columns), large = max(n_rows, n_columns)
-    cdef size_t gram_route = 2 * small * small + small * large + 6 * small
+    cdef size_t gram_route = 3 * small * small + small * large + 6 * small
     cdef size_t svd_route = 2 * small * large + small * small
     return ((max(gram_route, svd_route) + lapack_worksize(n_rows, n_columns, precision)) * sizeof(floating)
             + 12 * small * sizeof(Py_ssize_t))          # LAPACK's integers come first
@@ -186,6 +186,41 @@ cdef double frobenius_of_upper(Py_ssize_t n, const floating *K) noexcept nogil:
     return sqrt(total)
 
 
+cdef enum:
+    # BLAS is made for matrices whose sides are long. Of a few vectors it takes some hundred elements at a time faster than
+    # all at once: the product is then small enough not to be rearranged in memory first.
+    FEW = 32, STRIP = 448
+
+
+cdef void inner_products(bint tall, Py_ssize_t small, Py_ssize_t large, const floating *v, floating *K) noexcept nogil:
+    """The upper triangle of K = MM' if M is small x large, of M'M if it is large x small"""
+    cdef Py_ssize_t ld = small if tall else large, start = 0
+    cdef const floating *strip
+    cdef floating one = 1, zero = 0
+    if small > FEW:
+        syrk_upper(NO_TRANS if tall else TRANS, small, large, one, v, ld, zero, K, small)
+        return
+    while start < large:
+        strip = v + start * (ld if tall else 1)
+        gemm(NO_TRANS if tall else TRANS, TRANS if tall else NO_TRANS, small, small,
+             min(<Py_ssize_t> STRIP, large - start), one, strip, ld, strip, ld, zero if start == 0 else one, K, small)
+        start += STRIP
+
+
+cdef void multiply(bint tall, Py_ssize_t small, Py_ssize_t large, const floating *S, const floating *v,
+                   floating *out) noexcept nogil:
+    """out = SM or MS, for a symmetric S of a few rows"""
+    cdef Py_ssize_t ld = small if tall else large, start = 0, width
+    cdef floating one = 1, zero = 0
+    while start < large:
+        width = min(<Py_ssize_t> STRIP, large - start)
+        if tall:
+            gemm(NO_TRANS, NO_TRANS, small, width, small, one, S, small, v + start * ld, ld, zero, out + start * ld, ld)
+        else:
+            gemm(NO_TRANS, NO_TRANS, width, small, small, one, v + start, ld, S, small, zero, out + start, ld)
+        start += STRIP
+
+
 cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v, floating t, bint rough, floating *out,
                      floating *singular, floating *work, Py_ssize_t lwork, void *iwork) noexcept nogil:
     """U = V Z h Z' and the singular values above t; False, with V as it was, where t is too small for it.
@@ -197,7 +232,8 @@ cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v,
     cdef floating *K = work if out == v else out
     cdef floating *Z = work + small * small
     cdef floating *T = Z + small * small
-    cdef floating *w = T + small * large
+    cdef floating *S = T + small * large
+    cdef floating *w = S + small * small
     cdef floating one = 1, zero = 0
     cdef double size, unit, h, limit, threshold_limit
     cdef int exponent
@@ -205,7 +241,7 @@ cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v,
         limit, threshold_limit = DBL_MAX, THRESHOLD_LIMIT
     else:
         limit, threshold_limit = FLT_MAX, KEPT_LIMIT
-    syrk_upper(NO_TRANS if tall else TRANS, small, large, one, v, n_columns, zero, K, small)
+    inner_products(tall, small, large, v, K)
     size = frobenius_of_upper(small, K)
     if not (<double> t) * t >= threshold_limit * size:
         return False
@@ -234,7 +270,12 @@ cdef bint gram_route(Py_ssize_t n_rows, Py_ssize_t n_columns, const floating *v,
             K[i * small + j] = <floating> (h * Z[i * small + j])
     for i in range(k, small):
         singular[i] = 0
-    if tall:                            # T = h Z'M, k x n_rows; then Z T
+    if small <= FEW and 2 * k > small:  # S = Z h Z': one product with it is cheaper than two thin ones
+        gemm(NO_TRANS, TRANS, small, small, k, one, K, small, Z, small, zero, S, small)
+        if out == v:
+            memcpy(T, v, small * large * sizeof(floating))
+        multiply(tall, small, large, S, T if out == v else v, out)
+    elif tall:                          # T = h Z'M, k x n_rows; then Z T
         gemm(TRANS, NO_TRANS, k, n_rows, small, one, K, small, v, n_columns, zero, T, max(k, 1))
         gemm(NO_TRANS, NO_TRANS, n_columns, n_rows, k, one, Z, small, T, max(k, 1), zero, out, n_columns)
     else:                               # T = M Z h, n_columns x k; then T Z'

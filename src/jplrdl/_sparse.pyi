@@ -1,0 +1,15 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+def add_product(
+    ptr: NDArray[Any],
+    columns: NDArray[Any],
+    values: NDArray[Any],
+    B: NDArray[Any],
+    start: int,
+    stop: int,
+    out: NDArray[Any],
+) -> None: ...
+def count_nonzeros(dense: NDArray[Any], ptr: NDArray[Any]) -> None: ...
+def list_nonzeros(dense: NDArray[Any], columns: NDArray[Any], values: NDArray[Any]) -> None: ...

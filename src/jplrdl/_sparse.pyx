@@ -1,0 +1,67 @@
+"""Sparse matrices as compressed rows: made of dense ones, and multiplied with dense ones."""
+
+from cython cimport floating
+
+cdef extern from "_sparse_loops.h":
+    void dadd_row(Py_ssize_t n, double s, const double *x, double *y) noexcept nogil
+    void sadd_row(Py_ssize_t n, float s, const float *x, float *y) noexcept nogil
+    void dadd_rows(Py_ssize_t n, const double *s, const double *a, const double *b, const double *c, const double *d,
+                   double *y) noexcept nogil
+    void sadd_rows(Py_ssize_t n, const float *s, const float *a, const float *b, const float *c, const float *d,
+                   float *y) noexcept nogil
+
+
+cdef void gather(const int *columns, const floating *values, int count, Py_ssize_t d, const floating *B,
+                 floating *y) noexcept nogil:
+    """y += sum of the rows of B that are picked, each of d elements, times its value"""
+    cdef int i = 0
+    while i + 4 <= count:
+        if floating is double:
+            dadd_rows(d, values + i, B + columns[i] * d, B + columns[i + 1] * d, B + columns[i + 2] * d,
+                      B + columns[i + 3] * d, y)
+        else:
+            sadd_rows(d, values + i, B + columns[i] * d, B + columns[i + 1] * d, B + columns[i + 2] * d,
+                      B + columns[i + 3] * d, y)
+        i += 4
+    while i < count:
+        if floating is double:
+            dadd_row(d, values[i], B + columns[i] * d, y)
+        else:
+            sadd_row(d, values[i], B + columns[i] * d, y)
+        i += 1
+
+
+def add_product(const int[::1] ptr, const int[::1] columns, const floating[::1] values, const floating[:, ::1] B,
+                Py_ssize_t start, Py_ssize_t stop, floating[:, ::1] out):
+    """out += S B, the rows from start to stop of both; S is compressed."""
+    cdef Py_ssize_t d = B.shape[1], p
+    if values.shape[0] == 0:
+        return
+    with nogil:
+        for p in range(start, stop):
+            gather(&columns[0] + ptr[p], &values[0] + ptr[p], ptr[p + 1] - ptr[p], d, &B[0, 0], &out[p, 0])
+
+
+def count_nonzeros(const floating[:, ::1] dense, int[::1] ptr):
+    """Where each row begins in a compressed array, and after the last where it ends."""
+    cdef Py_ssize_t p, j
+    cdef int count
+    with nogil:
+        ptr[0] = 0
+        for p in range(dense.shape[0]):
+            count = 0
+            for j in range(dense.shape[1]):
+                count += dense[p, j] != 0
+            ptr[p + 1] = ptr[p] + count
+
+
+def list_nonzeros(const floating[:, ::1] dense, int[::1] columns, floating[::1] values):
+    """The non-zeros of all rows, one after another, and their columns."""
+    cdef Py_ssize_t p, j, k = 0
+    with nogil:
+        for p in range(dense.shape[0]):
+            for j in range(dense.shape[1]):
+                if dense[p, j] != 0:
+                    columns[k] = <int> j
+                    values[k] = dense[p, j]
+                    k += 1
