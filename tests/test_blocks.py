@@ -57,6 +57,21 @@ def test_lpp_projection_spans_the_smallest_generalised_eigenvectors(classes):
     np.testing.assert_allclose(np.sort(np.linalg.eigvals(np.linalg.solve(scatter, local)).real), values[:3], atol=1e-8)
 
 
+@pytest.mark.parametrize("shape", [(30, 40), (30, 20), (60, 40)])
+@pytest.mark.parametrize("n_components", [2, 15])
+@pytest.mark.parametrize("lonely", [False, True])
+def test_lpp_directions_are_those_of_the_reference(rng, shape, n_components, lonely):
+    """Independent samples have an eigenproblem of their own, which is not generalised."""
+    X, y = rng.standard_normal(shape) + 1, np.arange(shape[0]) % 4
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    graph = jplrdl.signed_knn_graph(X, y, 3, 3, weights="heat").tolil()
+    if lonely:
+        graph[5] = graph[:, 5] = 0
+    P = initial_projection(X, n_components, graph=graph.tocsr())
+    truth = reference.initial_projection(X, n_components, graph=graph.tocsr())
+    np.testing.assert_allclose(np.abs(P.T @ truth), np.eye(n_components), atol=1e-7)
+
+
 def test_bad_projections_are_named(classes):
     X, _ = classes
     with pytest.raises(ValueError, match="n_components must be at most the rank of X, 30, got 31"):

@@ -104,7 +104,7 @@ def test_nuclear_survives_squares_that_over_or_underflow(rng, factor):
     np.testing.assert_allclose(result / factor, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [(300, 40), (40, 300), (90, 90)])
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300), (90, 90), (20, 1000), (1000, 20)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_nuclear_keeps_its_accuracy_on_both_sides_of_the_gram_limit(rng, shape, dtype):
     """Through the Gram matrix at most 2^11 eps of the largest singular value is lost, whatever the threshold."""
@@ -137,17 +137,18 @@ def test_without_the_svd_fallback_a_small_threshold_would_fail(rng):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", ["one block", "two blocks", "zero columns", "diagonal", "equal values", "one column"])
-def test_nuclear_whether_or_not_the_gram_matrix_falls_apart(rng, kind, dtype):
-    """One way to the eigenvectors is for tridiagonal matrices in one piece, the other for those that split."""
-    V = rng.standard_normal((70, 30))
+@pytest.mark.parametrize("n", [30, 45])
+def test_nuclear_whether_or_not_the_gram_matrix_falls_apart(rng, n, kind, dtype):
+    """Eigenvectors are found in one way for small matrices, in others for tridiagonal ones, whole or split."""
+    V = rng.standard_normal((70, n))
     if kind == "two blocks":
         V[:40, 20:] = V[40:, :20] = 0
     elif kind == "zero columns":
         V[:, ::3] = 0
     elif kind == "diagonal":
-        V = np.diag(np.linspace(20, 1, 30))
+        V = np.diag(np.linspace(20, 1, n))
     elif kind == "equal values":
-        V = np.linalg.qr(V)[0] * np.repeat([9.0, 6.0, 3.0], 10)
+        V = np.linalg.qr(V)[0] * np.repeat([9.0, 6.0, 3.0], n // 3)
     elif kind == "one column":
         V = V[:, :1]
     V = V.astype(dtype)
@@ -178,3 +179,20 @@ def test_a_threshold_above_everything_gives_zero_and_lapack_stays_silent(rng, ca
     assert not result.any()
     assert not jplrdl.prox_l1(V, 1e3).any()
     assert not jplrdl.prox_l21(V, 1e3).any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(7, 1500), (1500, 7), (32, 449), (449, 32), (33, 900), (1, 448), (5, 3)])
+@pytest.mark.parametrize("kept", [0.3, 0.9])
+def test_nuclear_of_a_few_long_vectors(rng, shape, kept, dtype):
+    """Products of a few vectors are taken strip by strip, by one product or two, in place or not."""
+    V = rng.standard_normal(shape).astype(dtype)
+    singular = np.linalg.svd(V.astype(np.float64), compute_uv=False)
+    t = float(np.quantile(singular, 1 - kept)) * 0.999
+    expected, rank = reference.prox_nuclear(V.astype(np.float64), t)
+    bound = 500 * float(np.finfo(dtype).eps) * singular[0]
+    inplace = V.copy()
+    for out in (None, np.empty_like(V), inplace):
+        result, found = jplrdl.prox_nuclear(inplace if out is inplace else V, t, out=out)
+        assert found == rank
+        np.testing.assert_allclose(result, expected, atol=bound)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from jplrdl._products import product
-from jplrdl.span import find_span, span_basis
+from jplrdl._products import product, sparse_product
+from jplrdl.span import find_span, polished, span_basis
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -50,6 +51,57 @@ def test_samples_that_repeat_have_a_smaller_span(rng):
     assert basis.shape == (40, 6)
     np.testing.assert_allclose(coordinates[6:8], coordinates[:2], atol=1e-12)
     np.testing.assert_allclose(coordinates[:6] @ basis.T, X, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weakest", [1.0, 0.1, 1e-3])
+def test_what_is_lifted_has_its_coordinates(rng, dtype, weakest):
+    U, V = (np.linalg.qr(rng.standard_normal((size, 40)))[0] for size in (40, 9000))
+    X = ((U * np.geomspace(1, weakest, 40)) @ V.T).astype(dtype)
+    span, P = find_span(X), np.linalg.qr(rng.standard_normal((40, 25)))[0].astype(dtype)
+    lifted = span.lift(P, n_jobs=2)
+    assert lifted.shape == (9000, 25)
+    assert lifted.dtype == dtype
+    np.testing.assert_allclose(lifted.T @ lifted, np.eye(25), atol=1e-10 if dtype == np.float64 else 1e-5)
+    np.testing.assert_allclose(X @ lifted, span.coordinates @ P, atol=1e-12 if dtype == np.float64 else 1e-5)
+
+
+def test_what_squaring_has_left_apart_is_polished(rng):
+    """Equal pivots do not tell that a triangular matrix of ones and minus ones has a condition of 1e5."""
+    V = np.linalg.qr(rng.standard_normal((60, 14)))[0]
+    span = find_span((np.eye(14) - np.tril(np.ones((14, 14)), -1)) @ V.T)
+    assert span.factor is not None
+    lifted = span.lift(np.eye(14))
+    np.testing.assert_allclose(lifted.T @ lifted, np.eye(14), atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("apart", [1e-12, 7e-9, 1e-6, 1e-5])
+def test_polishing_gives_the_polar_factor(rng, dtype, apart):
+    U = np.linalg.qr(rng.standard_normal((300, 40)))[0]
+    U = U + apart * rng.standard_normal(U.shape)
+    U[:, 0] *= 1 + 40 * apart
+    U = U.astype(dtype)
+    left, _, right = np.linalg.svd(U.astype(np.float64), full_matrices=False)
+    found = polished(U, n_jobs=2)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, left @ right, atol=20 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_sparse_products_are_products(rng, dtype, n_jobs):
+    dense = np.where(rng.random((300, 200)) < 0.03, rng.standard_normal((300, 200)), 0).astype(dtype)
+    dense[17] = 0  # a row without, and rows of any number of non-zeros
+    S = csr_array(dense)
+    B, onto = rng.standard_normal((200, 45)).astype(dtype), rng.standard_normal((300, 45)).astype(dtype)
+    atol = 100 * float(np.finfo(dtype).eps)
+    assert set(np.diff(S.indptr) % 4) == {0, 1, 2, 3}
+    np.testing.assert_allclose(sparse_product(S, B, n_jobs=n_jobs), dense @ B, atol=atol)
+    np.testing.assert_allclose(sparse_product(S, B, onto=onto, n_jobs=n_jobs), onto + dense @ B, atol=atol)
+    np.testing.assert_allclose(sparse_product(S.T, onto, n_jobs=n_jobs), dense.T @ onto, atol=atol)
+    np.testing.assert_allclose(sparse_product(dense, B, onto=onto), onto + dense @ B, atol=atol)
+    assert not sparse_product(csr_array((300, 200), dtype=dtype), B).any()
 
 
 @pytest.mark.parametrize("n", [30, 400, 500])

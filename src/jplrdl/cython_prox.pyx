@@ -187,8 +187,8 @@ cdef double frobenius_of_upper(Py_ssize_t n, const floating *K) noexcept nogil:
 
 
 cdef enum:
-    # BLAS is made for matrices whose sides are long. Of a few vectors it takes some hundred elements at a time faster than
-    # all at once: the product is then small enough not to be rearranged in memory first.
+    # BLAS is made for matrices whose sides are long. Of a few vectors it takes some hundred elements at a time faster
+    # than all at once: the product is then small enough not to be rearranged in memory first.
     FEW = 32, STRIP = 448
 
 
