@@ -69,7 +69,7 @@ def choose(
             parameters, score = _best(METHODS[name], _changes(cell, METHODS[name]), cell.loose, clean)
             records.append({
                 "kind": "choice", "cell": cell.name, "cleaning": cleaning, "method": name, "cleaner": chosen,
-                "parameters": parameters, "score": round(score, 4), "n_folds": n_folds,
+                "parameters": parameters, "score": round(score, 4), "n_folds": len(folds),
             })  # fmt: skip
     return records
 
