@@ -32,13 +32,17 @@ def ours(X: np.ndarray, y: np.ndarray, n_threads: int) -> tuple[float, JPLRDLCla
 
 
 def theirs(X: np.ndarray, y: np.ndarray) -> tuple[float, list[float]]:
-    """Seconds of the reference for all rounds, and the objective after each block of those that were measured."""
-    times = []
-    for rounds in (0, MEASURED):
+    """Seconds of the reference for all rounds, and the objective after each block of those that were measured.
+
+    The best of two starts without rounds, and of two with some.
+    """
+    best = {}
+    for rounds in 2 * (0, MEASURED):
         began = time.perf_counter()
         truth = reference.fit(X, y, DIMENSIONS, max_iter=rounds, tol=0.0)
-        times.append(time.perf_counter() - began)
-    return times[0] + ROUNDS * (times[1] - times[0]) / MEASURED, truth.history["objective"][: 1 + 3 * MEASURED]
+        best[rounds] = min(time.perf_counter() - began, best.get(rounds, np.inf))
+    start, some = best.values()
+    return start + ROUNDS * (some - start) / MEASURED, truth.history["objective"][: 1 + 3 * MEASURED]
 
 
 def main() -> None:

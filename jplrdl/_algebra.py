@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 
 from ._validation import FloatArray
 
-_RESIDUAL, _MOST_STEPS = 1e-6, 60
+RESIDUAL, _MOST_STEPS = 1e-6, 60
 
 
 def inner(A: FloatArray, B: FloatArray) -> float:
@@ -49,9 +49,16 @@ def estimated_eigenvalue(symmetric: Any) -> float:
     """The largest eigenvalue of a symmetric matrix, of which nobody needs to be certain.
 
     The matrix may be all that can be multiplied with a vector and has a shape and a dtype.
+    """
+    value, residual = extreme_eigenvalue(symmetric)
+    return value if residual <= RESIDUAL * value else value + residual
 
-    Lanczos' method, every vector orthogonal to all before, until the residual is a millionth of the eigenvalue: what
-    the estimate lacks is of the order of its square, unless the first vector had nothing of the right one.
+
+def extreme_eigenvalue(symmetric: Any) -> tuple[float, float]:
+    """The largest eigenvalue by Lanczos' method, every vector orthogonal to all before, and the residual of its vector.
+
+    Until the residual is a millionth of the eigenvalue, or some steps have been taken: what the estimate lacks is of
+    the order of the residual's square, unless the first vector had nothing of the right one.
     """
     n = symmetric.shape[0]
     basis = np.zeros((min(n, _MOST_STEPS), n), dtype=symmetric.dtype)
@@ -67,6 +74,6 @@ def estimated_eigenvalue(symmetric: Any) -> float:
         tridiagonal[k, k + 1] = tridiagonal[k + 1, k] = length = float(np.linalg.norm(vector))
         values, vectors = np.linalg.eigh(tridiagonal[: k + 1, : k + 1])
         value, residual = float(values[-1]), length * abs(float(vectors[-1, -1]))
-        if residual <= _RESIDUAL * value:
+        if residual <= RESIDUAL * value:
             break
-    return value if residual <= _RESIDUAL * value else value + residual
+    return value, residual

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import cython_graph as _kernel
+from ._algebra import RESIDUAL, extreme_eigenvalue
 from ._parallel import run_chunks
 from ._validation import FloatArray, as_count, as_float_array, as_positive, check_finite
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _BLOCK = 256
-_DENSE = 3000
+_FEW, _DENSE = 256, 3000
 _MOST_EDGES = np.iinfo(np.intc).max
 
 
@@ -168,15 +169,22 @@ def shifted_laplacian(W: Any) -> csr_array:
 
 
 def _smallest_eigenvalue(L: csr_array) -> float:
-    if L.shape[0] <= _DENSE:
+    """Of a Laplacian: zero if no weight is negative. Of many samples a few steps of Lanczos' method find it, mostly."""
+    n = L.shape[0]
+    if np.count_nonzero(L.data > 0) <= np.count_nonzero(L.diagonal() > 0):
+        return 0.0
+    if n > _FEW:
+        value, residual = extreme_eigenvalue(-L)
+        if residual <= RESIDUAL * value:
+            return -value * (1 + 100 * RESIDUAL**2)
+    if n <= _DENSE:
         return float(np.linalg.eigvalsh(L.toarray())[0])
     from scipy.sparse.linalg import eigsh
 
-    # Lanczos approaches the end of the spectrum from inside; the margin makes up for its tolerance. It must not start
-    # from an eigenvector, such as the vector of ones, and starts from the same one every time.
-    start = np.random.default_rng(0).standard_normal(L.shape[0]).astype(L.dtype)
-    value = float(eigsh(L, k=1, which="SA", tol=1e-4, v0=start)[0][0])
-    return value - 1e-3 * float(abs(L).sum(axis=1).max())
+    # As many steps as it takes to a tolerance, which the margin makes up for. They must not start from an eigenvector,
+    # such as the vector of ones, and start from the same one every time.
+    start = np.random.default_rng(0).standard_normal(n).astype(L.dtype)
+    return float(eigsh(L, k=1, which="SA", tol=1e-4, v0=start)[0][0]) - 1e-3 * float(abs(L).sum(axis=1).max())
 
 
 def _scaled(x: FloatArray, width: float) -> tuple[FloatArray, float]:

@@ -18,7 +18,7 @@ _FEATURES, _SOLVED = 8192, 512
 # Of the smallest pivot of a Cholesky factor, as a share of the largest: from where on one factor will do, and two will;
 # and a distance from orthonormality. What is beyond is for eigenvalues to tell.
 _FIRM_PIVOT, _LEAST_PIVOT, _MOST_APART = 1e-4, {np.float64: 1e-8, np.float32: 1e-4}, 1e-2
-_NEAR, _SMALL = 1e-10, 1e-6
+_NEAR, _SMALL = 1e-10, 2.0**-24
 
 
 class Span(NamedTuple):
@@ -154,16 +154,15 @@ def _apart(U: FloatArray) -> float:
 def polished(U: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
     """U (U'U)^-1/2 for columns that are all but orthonormal: U + U (E/2 + 3/8 E^2 + ...), E = I - U'U.
 
-    A correction needs as many digits less as it is small: that by E^2 is taken in single precision, and one below a
-    millionth is altogether.
+    A correction needs as many digits less as it is small: E^2 is taken in single precision, and where it is below eps,
+    E itself.
     """
     E = -gram_matrix(U.T, n_jobs=n_jobs)
     E[np.diag_indices_from(E)] += 1
     single = E.astype(np.float32, copy=False)
-    second = np.float32(3 / 8) * gram_matrix(single, n_jobs=n_jobs)
     if float(np.linalg.norm(E)) < _SMALL:
-        return U + product(U.astype(np.float32, copy=False), single / 2 + second, n_jobs=n_jobs)
-    return U + product(U, E / 2 + second, n_jobs=n_jobs)
+        return U + product(U.astype(np.float32, copy=False), single / 2, n_jobs=n_jobs)
+    return U + product(U, E / 2 + np.float32(3 / 8) * gram_matrix(single, n_jobs=n_jobs), n_jobs=n_jobs)
 
 
 def _double(a: FloatArray) -> FloatArray:
