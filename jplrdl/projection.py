@@ -232,33 +232,37 @@ def nearest_orthonormal(A: FloatArray, P: FloatArray, *, n_jobs: int | None = No
     shift = A.dtype.type(_PROXIMAL * float(np.linalg.norm(A)))
     if shift == 0:
         return P
-    found = _polar(A, n_jobs)
+    gram = gram_matrix(A.T, n_jobs=n_jobs)
+    # A square P follows B alone, which is often singular: before eigenvectors are sought in vain, pivots tell.
+    singular = A.shape[0] == A.shape[1] and _smallest_pivot(gram) < _least_eigenvalue(A)
+    found = None if singular else _polar(A, gram, n_jobs)
     if found is None:
-        found = _polar((A + shift * P).astype(np.float64, copy=False), n_jobs)
+        moved = (A + shift * P).astype(np.float64, copy=False)
+        found = _polar(moved, gram_matrix(moved.T, n_jobs=n_jobs), n_jobs)
     if found is None:
         U, _, Vt = svd(A, full_matrices=False)
         found = product(U, Vt, n_jobs=n_jobs)
     return found.astype(A.dtype, copy=False)
 
 
-def _polar(A: FloatArray, n_jobs: int | None) -> FloatArray | None:
-    """A (A'A)^-1/2, or None if A is too ill-conditioned.
+def _polar(A: FloatArray, gram: FloatArray, n_jobs: int | None) -> FloatArray | None:
+    """A (A'A)^-1/2, or None if A is too ill-conditioned; `gram` is A'A, and lost.
 
     Through the eigenvectors of A'A, a third of the cost of a singular value decomposition of A. Squaring brings an
     error of eps times the squared condition number, which costs the columns so much of their orthonormality and turns
     them by as much; the latter is of second order in the tr(P'A) that they maximise.
     """
-    eps = float(np.finfo(A.dtype).eps)
-    gram = gram_matrix(A.T, n_jobs=n_jobs)
-    # A square P follows B alone, which is often singular; before its eigenvectors are sought in vain, pivots tell.
-    if A.shape[0] == A.shape[1] and _smallest_pivot(gram) < eps**0.75:
-        return None
     values, V = eigenvectors(gram)
-    smallest = values[0] / values[-1] if values[0] > 0 else 0.0
-    if smallest < eps**0.75:
+    if values[0] <= _least_eigenvalue(A) * values[-1]:
         return None
     found = product(A, gram_matrix(V * values**-0.25, n_jobs=n_jobs), n_jobs=n_jobs)
-    return found if smallest > eps**0.25 else polished(found, n_jobs=n_jobs)
+    exact = values[0] > np.finfo(A.dtype).eps ** 0.25 * values[-1]
+    return found if exact else polished(found, n_jobs=n_jobs)
+
+
+def _least_eigenvalue(A: FloatArray) -> float:
+    """Of A'A, as a share of the largest, from where on eigenvectors of it serve."""
+    return float(np.finfo(A.dtype).eps ** 0.75)
 
 
 def _smallest_pivot(gram: FloatArray) -> float:

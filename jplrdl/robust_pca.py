@@ -168,6 +168,7 @@ def _solve(
     low_rank = np.empty_like(x)
     v = x + multiplier / x.dtype.type(mu)
     work = spectrum_workspace(v)
+    flat = [array.ravel() for array in (x, low_rank, multiplier, v)]
     n_iter, rank, nuclear, feasibility = 0, 0, 0.0, math.inf
     while n_iter < max_iter and feasibility > tol:
         n_iter += 1
@@ -177,7 +178,7 @@ def _solve(
         if missing is not None:
             # A free error takes all of X - L and leaves no multiplier: as if L had been observed there.
             np.copyto(x, low_rank, where=missing)
-        squared = _alm.step(x.ravel(), low_rank.ravel(), multiplier.ravel(), v.ravel(), eta, mu, next_mu)
+        squared = _alm.step(*flat, eta, mu, next_mu)
         feasibility = math.sqrt(squared) / size
         mu = next_mu
     sparse = prox_l1(x - low_rank + multiplier / x.dtype.type(mu), eta / mu)
