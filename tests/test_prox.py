@@ -83,6 +83,34 @@ def test_l21_of_three_dimensions(rng, axis):
         )
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [1, 3, 4, 15, 16, 21, 63, 700, 1500, 5000])
+def test_l21_of_rows_shorter_and_longer_than_a_block(rng, n, dtype):
+    V = rng.standard_normal((131, n)).astype(dtype)
+    t = np.sqrt(n)
+    result = jplrdl.prox_l21(V, t, axis=1)
+    np.testing.assert_allclose(result, reference.prox_l21(V.astype(float), t, axis=1), atol=20 * np.finfo(dtype).eps)
+    jplrdl.prox_l21(V, t, axis=1, out=V)
+    np.testing.assert_array_equal(V, result)
+
+
+@pytest.mark.parametrize(("dtype", "shape"), [(np.float64, (1601, 1003)), (np.float32, (3203, 1005))])
+@pytest.mark.parametrize("shift", range(4))
+def test_l21_of_columns_that_no_cache_holds(rng, dtype, shape, shift):
+    """Where the result goes past the cache, wherever its lines begin; in place it does not, with the same bits."""
+    V = rng.standard_normal(shape).astype(dtype)
+    t = np.sqrt(shape[0])
+    out = np.full(V.size + 16, np.nan, dtype=dtype)
+    inside = out[shift : shift + V.size].reshape(shape)
+    jplrdl.prox_l21(V, t, out=inside)
+    expected = reference.prox_l21(V.astype(float), t)
+    assert 0.1 < np.mean(expected == 0) < 0.9
+    np.testing.assert_allclose(inside, expected, atol=50 * np.finfo(dtype).eps)
+    assert np.isnan(out).sum() == 16
+    jplrdl.prox_l21(V, t, out=V)
+    np.testing.assert_array_equal(V, inside)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize(
     ("dtype", "factor"), [(np.float64, 1e-200), (np.float64, 1e200), (np.float32, 1e-30), (np.float32, 1e30)]

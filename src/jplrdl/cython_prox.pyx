@@ -35,16 +35,28 @@ from jplrdl._eigenvectors cimport eigenvectors_above, eigenvectors_lwork
 cdef double KEPT_LIMIT = 2.0 ** -20         # of s^2 / |K|_F for the values kept
 cdef double THRESHOLD_LIMIT = 2.0 ** -40    # of t^2 / |K|_F, in double precision
 
+cdef enum:
+    BLOCK_BYTES = 8192          # of rows, with their results half of a first-level cache
+    MOST_ROWS = 64
+    PAST_CACHE = 12 << 20       # bytes of a matrix that, with its result, leaves the last-level cache
+
 
 cdef extern from "_loops.h":
     int dshrink(Py_ssize_t n, const double *v, double t, double *out) noexcept nogil
     int sshrink(Py_ssize_t n, const float *v, float t, float *out) noexcept nogil
+    double dsquares(Py_ssize_t n, const double *v) noexcept nogil
+    float ssquares(Py_ssize_t n, const float *v) noexcept nogil
     void dadd_squares(Py_ssize_t n, const double *v, double *s) noexcept nogil
     void sadd_squares(Py_ssize_t n, const float *v, float *s) noexcept nogil
-    void dmultiply(Py_ssize_t n, const double *s, const double *v, double *out) noexcept nogil
-    void smultiply(Py_ssize_t n, const float *s, const float *v, float *out) noexcept nogil
-    double dscale(Py_ssize_t n, double s, const double *v, double *out, const double *next) noexcept nogil
-    float sscale(Py_ssize_t n, float s, const float *v, float *out, const float *next) noexcept nogil
+
+
+cdef extern from "_scaling.h":
+    void dscale_row(Py_ssize_t n, double s, const double *v, double *out) noexcept nogil
+    void sscale_row(Py_ssize_t n, float s, const float *v, float *out) noexcept nogil
+    void dmultiply_rows(Py_ssize_t n, Py_ssize_t k, const double *s, const double *v, double *out,
+                        bint past_cache) noexcept nogil
+    void smultiply_rows(Py_ssize_t n, Py_ssize_t k, const float *s, const float *v, float *out,
+                        bint past_cache) noexcept nogil
 
 
 # ------------------------------------------------------------------------------------------------------------- l1
@@ -62,7 +74,7 @@ cdef int sprox_l1(Py_ssize_t n, const float *v, float t, float *out) noexcept no
 cdef double group_scale(Py_ssize_t n, Py_ssize_t stride, const floating *v, floating squares,
                         floating t) noexcept nogil:
     """max(1 - t / |v|, 0) from the sum of squares, taken again with care where it over- or underflowed; or NaN."""
-    cdef double norm = sqrt(<double> squares), largest = 0, total = 0
+    cdef double kept = 1 - t / sqrt(<double> squares), largest = 0, total = 0
     cdef double low, high
     cdef Py_ssize_t i
     if floating is double:
@@ -79,33 +91,44 @@ cdef double group_scale(Py_ssize_t n, Py_ssize_t stride, const floating *v, floa
             return 0
         for i in range(n):
             total += (v[i * stride] / largest) * (v[i * stride] / largest)
-        norm = sqrt(total)
-        return 1 - (t / largest) / norm if t / largest < norm else 0
-    return 1 - t / norm if t < norm else 0
+        kept = 1 - (t / largest) / sqrt(total)
+    return (kept + fabs(kept)) / 2      # max(kept, 0), without a branch: nothing tells beforehand which groups vanish
 
 
 cdef int shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floating t, floating *out) noexcept nogil:
-    """Each row of length n is read twice, the second time from cache, while the next one is on its way."""
-    cdef Py_ssize_t i
+    """As many rows at a time as a part of the first-level cache holds: first their squares, then their scaling.
+
+    So memory is read in one go and written in another, and the roots and divisions of several rows overlap.
+    """
+    cdef floating[MOST_ROWS] squares
+    cdef Py_ssize_t block = max(1, min(BLOCK_BYTES // (n * sizeof(floating)), MOST_ROWS)), start = 0, i
     cdef double scale
-    cdef floating squares = dot(n, v, v)
-    for i in range(n_rows):
-        row = v + i * n
-        next_row = v + min(i + 1, n_rows - 1) * n
-        scale = group_scale(n, 1, row, squares, t)
-        if isnan(scale):
-            return PROX_NOT_FINITE
-        if floating is double:
-            squares = dscale(n, scale, row, out + i * n, next_row)
-        else:
-            squares = sscale(n, <float> scale, row, out + i * n, next_row)
+    while start < n_rows:
+        block = min(block, n_rows - start)
+        for i in range(block):
+            if floating is double:
+                squares[i] = dsquares(n, v + i * n)
+            else:
+                squares[i] = ssquares(n, v + i * n)
+        for i in range(block):
+            scale = group_scale(n, 1, v, squares[i], t)
+            if isnan(scale):
+                return PROX_NOT_FINITE
+            if floating is double:
+                dscale_row(n, scale, v, out)
+            else:
+                sscale_row(n, <float> scale, v, out)
+            v += n
+            out += n
+        start += block
     return PROX_DONE
 
 
-cdef int shrink_columns(Py_ssize_t n, Py_ssize_t n_columns, const floating *v, floating t, floating *out,
+cdef int shrink_columns(Py_ssize_t n, Py_ssize_t k, const floating *v, floating t, floating *out,
                         floating *scale) noexcept nogil:
     """As memory lies: first the sums of squares of all columns, eight rows at a time, then the scaling."""
-    cdef Py_ssize_t i, j, k = n_columns
+    cdef Py_ssize_t i, j
+    cdef bint past_cache = out != v and n * k * sizeof(floating) >= PAST_CACHE
     memset(scale, 0, k * sizeof(floating))
     for i in range(n // 8):
         if floating is double:
@@ -119,11 +142,10 @@ cdef int shrink_columns(Py_ssize_t n, Py_ssize_t n_columns, const floating *v, f
         scale[j] = <floating> group_scale(n, k, v + j, scale[j], t)
         if isnan(scale[j]):
             return PROX_NOT_FINITE
-    for i in range(n):
-        if floating is double:
-            dmultiply(k, scale, v + i * k, out + i * k)
-        else:
-            smultiply(k, scale, v + i * k, out + i * k)
+    if floating is double:
+        dmultiply_rows(n, k, scale, v, out, past_cache)
+    else:
+        smultiply_rows(n, k, scale, v, out, past_cache)
     return PROX_DONE
 
 
