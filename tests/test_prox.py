@@ -74,6 +74,20 @@ def test_overlapping_output_is_safe(rng):
     np.testing.assert_allclose(buffer[1:], expected, atol=1e-15)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [5, 16, 47, 1000])
+@pytest.mark.parametrize("distance", [0, 64, 1984, 2048, 4032])
+def test_l1_whichever_way_it_walks(rng, dtype, n, distance):
+    """Where the result lies, modulo 4096 bytes, decides which end comes first; what is around it stays as it was."""
+    V = rng.standard_normal(n).astype(dtype)
+    buffer = np.full(8192 // V.itemsize + n, np.nan, dtype=dtype)
+    first = (V.ctypes.data + distance - buffer.ctypes.data) % 4096 // V.itemsize
+    jplrdl.prox_l1(V, 0.5, out=buffer[first : first + n])
+    np.testing.assert_allclose(buffer[first : first + n], reference.prox_l1(V, 0.5), atol=1e-6)
+    assert np.isnan(buffer[:first]).all()
+    assert np.isnan(buffer[first + n :]).all()
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 def test_l21_of_three_dimensions(rng, axis):
     V = rng.standard_normal((5, 7, 6))
