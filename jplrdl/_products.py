@@ -70,7 +70,8 @@ def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
     if not (atoms.flags.c_contiguous or atoms.flags.f_contiguous):
         atoms = np.ascontiguousarray(atoms)  # NumPy would copy twice, and not see that both sides are the same
 
-    def fill(rows: slice) -> None:
+    def fill(part: slice) -> None:
+        rows = slice(n - part.stop, n - part.start)  # the longest first, so that no thread is left with one at the end
         some = atoms[rows]
         with np.errstate(all="ignore"):
             np.matmul(some, some.T, out=gram[rows, rows])

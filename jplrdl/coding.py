@@ -28,6 +28,9 @@ from .coupled_least_squares import coupled_least_squares
 
 CONVERGED, ITERATION_LIMIT, NOT_POSITIVE_DEFINITE = 0, 1, 2
 
+_FEW, _FEW_ATOMS = 256, 128  # samples that are too few for chunks with efficient products; atoms of a part of theirs
+_LEAST = 20_000_000  # multiplications, a millisecond of them, below which to wake a thread is not worth it
+
 
 @dataclass(frozen=True)
 class CodingInfo:
@@ -219,13 +222,25 @@ def sparse_encode(
     check_finite(H, "the Gram matrix of dictionary")
     search = _Search(H, len(samples), penalty, shift, a, tol, max_iter)
 
-    def encode(chunk: slice) -> None:
+    def products(rows: slice, columns: slice) -> FloatArray:
         with np.errstate(all="ignore"):
-            cov = np.ascontiguousarray(samples[chunk] @ atoms.T)
+            cov: FloatArray = np.ascontiguousarray(samples[rows] @ atoms[columns].T)
         check_finite(cov, "the product of X and dictionary")
-        search(chunk, cov)
+        return cov
 
-    run_chunks(encode, len(samples), _chunk_rows(len(atoms)), n_jobs)
+    if len(samples) <= _FEW:  # one product of all, which threads share by atoms, and searches of a few
+        cov: FloatArray = np.empty(shape, dtype=dtype)
+
+        def multiply(some: slice) -> None:
+            cov[:, some] = products(slice(None), some)
+
+        with held_blas:
+            run_chunks(multiply, len(atoms), _FEW_ATOMS, n_jobs if samples.size * len(atoms) >= _LEAST else 1)
+            run_chunks(lambda some: search(some, cov[some]), len(samples), max(4, -(-len(samples) // 16)), n_jobs)
+    else:
+        run_chunks(
+            lambda some: search(some, products(some, slice(None))), len(samples), _chunk_rows(len(atoms)), n_jobs
+        )
     return search.answer(shape, return_info)
 
 

@@ -23,10 +23,14 @@ def blas_threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 
+@pytest.mark.parametrize(("n_samples", "n_features"), [(301, 30), (50, 30), (70, 800)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_codes_are_bit_identical_for_every_n_jobs(unit_rows, dtype):
-    X, dictionary = unit_rows(301, 30, dtype), unit_rows(400, 30, dtype)
+def test_codes_are_bit_identical_for_every_n_jobs(unit_rows, dtype, n_samples, n_features):
+    """Many samples, few, and few whose products threads share too."""
+    X, dictionary = unit_rows(n_samples, n_features, dtype), unit_rows(400, n_features, dtype)
     codes = jplrdl.sparse_encode(X, dictionary, 0.1)
+    by_gram = jplrdl.feature_sign_search(dictionary @ dictionary.T, X @ dictionary.T, 0.1)
+    np.testing.assert_allclose(codes, by_gram, atol=1e-9 if dtype == np.float64 else 1e-3)
     for n_jobs in (1, 2, 3, -1):
         np.testing.assert_array_equal(jplrdl.sparse_encode(X, dictionary, 0.1, n_jobs=n_jobs), codes)
     with joblib.parallel_config(n_jobs=2):
