@@ -20,14 +20,16 @@ from pathlib import Path
 import numpy as np
 
 import jplrdl
+from jplrdl._products import sparse_product
 from jplrdl.dictionary import update_atoms
+from jplrdl.objective import split_codes
 
 STORE = Path(__file__).with_name("instructions.json")
-MODULES = ("_alm", "_atoms", "cython_feature_sign", "cython_graph", "cython_prox")
+MODULES = ("_alm", "_atoms", "_sparse", "cython_feature_sign", "cython_graph", "cython_prox")
 
 
 def workload() -> None:
-    """Coding, atoms, proximal maps, robust PCA and a graph, in both precisions; large enough to drown the imports."""
+    """Coding, atoms, sparse products, maps, robust PCA and a graph, in both precisions; enough to drown the imports."""
     rng = np.random.default_rng(0)
     mean = rng.standard_normal(60)
     atoms, samples = (mean + rng.standard_normal((count, 60)) for count in (150, 40))
@@ -43,6 +45,8 @@ def workload() -> None:
             problem = atoms[k : k + 20], np.eye(20), atoms[60:80], atoms[80:]
             update_atoms(*(a.astype(dtype) for a in problem), lambda_rank=0.1, n_sweeps=4)
         V = matrix.astype(dtype)
+        few = split_codes(np.where(V > 1.5, V, 0), np.zeros(len(V), dtype=int), np.arange(V.shape[1]) // 40)
+        sparse_product(few.other, V[:403], onto=sparse_product(few.own, V[:403]))
         for _ in range(4):
             jplrdl.prox_l1(V, 0.5)
             jplrdl.prox_l21(V, 20.0, 0)

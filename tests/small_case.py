@@ -3,9 +3,11 @@
 import numpy as np
 
 import jplrdl
+from jplrdl._products import sparse_product
 from jplrdl.coding import coupled_codes
 from jplrdl.dictionary import update_atoms
 from jplrdl.huber import huber_fit
+from jplrdl.objective import split_codes
 from jplrdl.occlusion import find_blocks, typical_steps
 
 
@@ -27,6 +29,10 @@ def main():
             jplrdl.prox_nuclear(X, t)
             jplrdl.prox_nuclear(X.T, t)
         jplrdl.prox_nuclear(rng.standard_normal((110, 100)).astype(dtype), 18.0)  # a reduction that ends early
+        jplrdl.prox_nuclear(rng.standard_normal((40, 50)).astype(dtype), 3.0)  # and one that does not
+        jplrdl.prox_nuclear(rng.standard_normal((5, 900)).astype(dtype), 1.0)  # strip by strip
+        split = split_codes(codes * (codes > 0.1), y, np.arange(70) // 35)
+        sparse_product(split.other, D, onto=sparse_product(split.own, D))
         jplrdl.robust_pca(X, tol=1e-3)
         huber_fit(X, np.linalg.qr(X.T)[0].T[:3].astype(dtype), 0.1, [0.1, 0.1, 0.1])
         images = rng.random((3, 64)).astype(dtype)
