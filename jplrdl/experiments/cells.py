@@ -99,8 +99,7 @@ class Split(NamedTuple):
     held_in : ndarray
         The training images as test images are corrupted, or, where test images are not, as they are themselves.
     groups : ndarray or None
-        For images taken in conditions that test images do not share, the condition of each training image; 0 where it
-        must not be held out.
+        For images taken in conditions that test images do not share, the condition of each training image.
     """
 
     X_train: FloatArray
@@ -133,9 +132,7 @@ def split_images(cell: Cell, split: int, folder: str | os.PathLike[str] | None =
     if cell.features == "lbp":
         X_train, held_in, X_test = (lbp_histograms(X, _flat(shape)) for X in (X_train, held_in, X_test))
         shape = X_train.shape[1:]
-    # Test images show no disguise that no training image shows.
-    condition = images.more["condition"][train] if cell.rule in DISGUISES else None
-    groups = None if condition is None else np.where(condition <= PLAIN, condition, 0)
+    groups = images.more["condition"][train] if cell.rule in DISGUISES else None
     return Split(X_train, images.y[train], held_in, X_test, images.y[test], shape, groups)
 
 
@@ -174,7 +171,7 @@ def _disguised(disguises: tuple[int, ...]) -> Callable[[Cell, Images, int], Mask
 
     def rule(cell: Cell, images: Images, split: int) -> Masks:
         condition, session = images.more["condition"], images.more["session"]
-        plain = condition <= PLAIN
+        plain = condition <= 7
         of_disguise = np.isin(condition, [first + k for first in disguises for k in range(3)])
         train = (session == 1) & (plain | np.isin(condition, disguises))
         return train, (of_disguise | (plain & (session == 2))) & ~train
@@ -182,8 +179,7 @@ def _disguised(disguises: tuple[int, ...]) -> Callable[[Cell, Images, int], Mask
     return rule
 
 
-# Conditions up to this one are unobscured, and the first condition of each disguise.
-PLAIN = 7
+# The first condition of each disguise.
 DISGUISES = {"sunglasses": (8,), "scarf": (11,), "mixed": (8, 11)}
 RULES: dict[str, Callable[[Cell, Images, int], Masks]] = {
     "random": _random,

@@ -111,7 +111,7 @@ SATURATED = 255.0
 
 
 # Parameters of LowRankCleaner that are used by `transform` only, the defaults first: a fit serves all of them.
-TRANSFORMS: tuple[Parameters, ...] = ({}, {"ridge": 3e-3}, {"ridge": 3e-4}, {"ridge": 1e-4})
+TRANSFORMS: tuple[Parameters, ...] = ({}, {"ridge": 3e-4}, {"ridge": 1e-4})
 
 
 def cleaners(cleaning: str, X: FloatArray, shape: tuple[int, ...]) -> list[Parameters]:

@@ -37,8 +37,7 @@ def choose(
     """Parameters of the cleaner and of each method, by cross-validation on the training images of the first split.
 
     Of five folds the first `n_folds` are held out in turn: random ones, or, for AR, whose test images come from another
-    session and other lights than the training images, all images of half of the conditions without a disguise, four
-    halves in all: single conditions are too easy to tell anything. Training images are corrupted as the
+    session and other lights than the training images, all images of a condition. Training images are corrupted as the
     cell says, and those held out as test images are. Where only training images are corrupted, those held out are what
     robust PCA leaves of them: nothing is nearer to original images then. The cleaner with the highest accuracy of CRC
     behind it is taken, then the best parameters of each method behind it; the first of equals. Cleaned images are kept
@@ -138,17 +137,16 @@ def _folds(split: Split, n_folds: int) -> list[Fold]:
 
 
 def _held_out(split: Split) -> Iterator[NDArray[np.bool_]]:
-    """Which training images each fold holds out: random ones, or half of the groups, every other or one end of them."""
+    """Which training images each fold holds out: random ones, or whole groups, the last groups first."""
     if split.groups is None:
         sizes = np.bincount(split.y_train)
         folds = StratifiedKFold(min(N_FOLDS, int(sizes[sizes > 0].min())), shuffle=True, random_state=0)
         for _, rows in folds.split(split.X_train, split.y_train):
             yield np.isin(np.arange(len(split.y_train)), rows)
     else:
-        groups = np.unique(split.groups[split.groups > 0])
-        half = (len(groups) + 1) // 2
-        for held_out in (groups[::2], groups[1::2], groups[:half], groups[half:]):
-            yield np.isin(split.groups, held_out)
+        groups = np.unique(split.groups)[::-1]
+        for fold in range(min(N_FOLDS, len(groups))):
+            yield np.isin(split.groups, groups[fold::N_FOLDS])
 
 
 def _cleaned(parameters: Parameters, afters: Sequence[Parameters], fold: Fold, keep: str | None) -> list[Fold]:
