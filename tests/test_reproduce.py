@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -397,6 +398,16 @@ def test_every_table_and_figure_has_cells_that_can_be_told_apart():
     numbers = {p.paper for e in EXPERIMENTS.values() for p in e.points}
     papers = (94.61, 88.01, 54.31, 89.30, 64.42, 95.31, 92.85, 94.69, 92.0, 95.12, 93.0, 79.87, 92.1, 56.72, 54.33)
     assert set(papers) <= numbers
+
+
+def test_the_records_in_the_docs_can_be_gone_on_from():
+    results = Results(Path(__file__).parents[1] / "docs" / "reproduction.jsonl")
+    cells_by_name = {point.cell.name: point.cell for e in EXPERIMENTS.values() for point in e.points}
+    assert len(results.records) > 100
+    for record in results:
+        cell, key = cells_by_name[record["cell"]], (record["cell"], record["cleaning"], record["method"])
+        if record["kind"] == "result":
+            assert (results.choice(*key) is not None) == cell.tuned
 
 
 @pytest.mark.skipif("JPLRDL_DATA" not in os.environ, reason="JPLRDL_DATA does not name a folder of images")
