@@ -72,14 +72,17 @@ def operations(model: JPLRDLClassifier, n: int, m: int) -> dict[str, float]:
     """Dense operations of each block, all rounds together, as its formulas ask for them."""
     d, C = model.projection_.shape[1], len(model.components_)
     r = min(n, m)
+    independent = r < m
     eigen = 10 / 3  # times the cube of the side: a symmetric matrix to tridiagonal form, and eigenvectors back
-    polar, polish = 3 * r * d**2 + (eigen + 1) * d**3, 3 * r * d**2
-    # A square projection's matrix is singular here: its Gram matrix is made twice, and two steps polish the factor.
-    step = polar + polish if r > d else polar + r * d**2 + 2 * polish
+    polar, polish = 3 * r * d**2 + (eigen + 1) * d**3, 3 * r * d**2 + d**3
+    # A square projection's matrix is singular here: that is found out, and its Gram matrix made a second time.
+    step = polar + polish if r > d else polar + r * d**2 + d**3 / 3 + polish
+    lift = 2.0 * m * r * d
+    qr = 4 * r * d**2 - 4 / 3 * d**3
     return {
-        # Independent samples by Cholesky's method, twice; the others through eigenvectors.
-        "span": 4 * n**2 * m + 2 / 3 * n**3 if r < m else r**2 * n + eigen * r**3 + 2 * n * m * r,
-        "first P and D": 4 * n * r**2 + (eigen + 5) * r**3,
+        # Independent samples have a Cholesky factor (COIL-100 another one); the others go through eigenvectors.
+        "span": lift + (n**2 * m + r**3 / 3 + r**2 * d if independent else r**2 * n + eigen * r**3 + 2 * n * m * r),
+        "first P and D": qr + ((eigen + 4 / 3) * r**3 + r**2 * d if independent else 4 * n * r**2 + (eigen + 3) * r**3),
         "codes": (model.n_iter_ + 1) * 2.0 * n * C * d,
         "dictionary": model.n_iter_ * 3.0 * C**2 * d,
         "projection": model.n_iter_ * ((2.0 if r < m else 4.0) * n * r * d + step),
