@@ -91,3 +91,9 @@ def test_strong_incoherence_raised_the_objective(dtype):
     model = jplrdl.JPLRDLClassifier(0.3, max_iter=3, lambda_incoherence=10.0, low_rank_graph=False)
     values = np.array(model.fit(X[train].astype(dtype), y[train]).history_["objective"])
     assert np.max(np.diff(values) / np.abs(values[:-1])) <= (1e-9 if dtype == np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(("size", "t"), [(1.7e-320, 6.8e29), (1e-130, 1e300)])
+def test_a_threshold_infinitely_larger_than_a_group_made_nan_of_it(size, t, axis):
+    np.testing.assert_array_equal(jplrdl.prox_l21(np.full((2, 2), -size), t, axis=axis), np.zeros((2, 2)))

@@ -74,7 +74,7 @@ cdef int sprox_l1(Py_ssize_t n, const float *v, float t, float *out) noexcept no
 cdef double group_scale(Py_ssize_t n, Py_ssize_t stride, const floating *v, floating squares,
                         floating t) noexcept nogil:
     """max(1 - t / |v|, 0) from the sum of squares, taken again with care where it over- or underflowed; or NaN."""
-    cdef double kept = 1 - t / sqrt(<double> squares), largest = 0, total = 0
+    cdef double norm = sqrt(<double> squares), kept = norm - t, largest = 0, total = 0
     cdef double low, high
     cdef Py_ssize_t i
     if floating is double:
@@ -91,8 +91,11 @@ cdef double group_scale(Py_ssize_t n, Py_ssize_t stride, const floating *v, floa
             return 0
         for i in range(n):
             total += (v[i * stride] / largest) * (v[i * stride] / largest)
-        kept = 1 - (t / largest) / sqrt(total)
-    return (kept + fabs(kept)) / 2      # max(kept, 0), without a branch: nothing tells beforehand which groups vanish
+        norm = sqrt(total)
+        if not t / largest < norm:      # it may be infinite
+            return 0
+        kept = norm - t / largest
+    return (kept + fabs(kept)) / (2 * norm)     # without a branch: nothing tells beforehand which groups vanish
 
 
 cdef int shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floating t, floating *out) noexcept nogil:
