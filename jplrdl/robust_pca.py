@@ -168,7 +168,7 @@ def _solve(
     low_rank = np.empty_like(x)
     v = x + multiplier / x.dtype.type(mu)
     work = spectrum_workspace(v)
-    flat = [array.ravel() for array in (x, low_rank, multiplier, v)]
+    flat = x.ravel(), low_rank.ravel(), multiplier.ravel(), v.ravel()
     n_iter, rank, nuclear, feasibility = 0, 0, 0.0, math.inf
     while n_iter < max_iter and feasibility > tol:
         n_iter += 1
