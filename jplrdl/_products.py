@@ -12,7 +12,7 @@ from ._validation import FloatArray
 
 _GRAM_ROWS, _PRODUCT_ROWS, _PRODUCT_COLUMNS = 256, 192, 320
 # Multiplications, a millisecond of them, below which to wake a thread is not worth it.
-_LEAST, _LEAST_SPARSE = 20_000_000, 2_000_000
+LEAST, _LEAST_SPARSE = 20_000_000, 2_000_000
 
 
 def product(
@@ -35,7 +35,7 @@ def product(
 
     length, usual = (n, _PRODUCT_ROWS // (2 if triangle else 1)) if by_rows else (k, _PRODUCT_COLUMNS)
     parts = max(1, 2 * round(length / (2 * usual)))  # as many for one of two threads as for the other
-    run_chunks(fill, length, max(1, -(-length // parts)), n_jobs if A.size * k >= _LEAST else 1)
+    run_chunks(fill, length, max(1, -(-length // parts)), n_jobs if A.size * k >= LEAST else 1)
     return found
 
 
@@ -78,5 +78,5 @@ def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
             np.matmul(some, atoms[: rows.start].T, out=gram[rows, : rows.start])
         gram[: rows.start, rows] = gram[rows, : rows.start].T
 
-    run_chunks(fill, n, _GRAM_ROWS, n_jobs if atoms.size * n >= _LEAST else 1)
+    run_chunks(fill, n, _GRAM_ROWS, n_jobs if atoms.size * n >= LEAST else 1)
     return gram

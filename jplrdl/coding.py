@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _graph_coding as _graph_kernel
 from . import cython_feature_sign as _kernel
 from ._parallel import held_blas, run_chunks
-from ._products import gram_matrix
+from ._products import LEAST, gram_matrix
 from ._validation import (
     FloatArray,
     as_count,
@@ -29,7 +29,6 @@ from .coupled_least_squares import coupled_least_squares
 CONVERGED, ITERATION_LIMIT, NOT_POSITIVE_DEFINITE = 0, 1, 2
 
 _FEW, _FEW_ATOMS = 256, 128  # samples that are too few for chunks with efficient products; atoms of a part of theirs
-_LEAST = 20_000_000  # multiplications, a millisecond of them, below which to wake a thread is not worth it
 
 
 @dataclass(frozen=True)
@@ -235,7 +234,7 @@ def sparse_encode(
             cov[:, some] = products(slice(None), some)
 
         with held_blas:
-            run_chunks(multiply, len(atoms), _FEW_ATOMS, n_jobs if samples.size * len(atoms) >= _LEAST else 1)
+            run_chunks(multiply, len(atoms), _FEW_ATOMS, n_jobs if samples.size * len(atoms) >= LEAST else 1)
             run_chunks(lambda some: search(some, cov[some]), len(samples), max(4, -(-len(samples) // 16)), n_jobs)
     else:
         run_chunks(
