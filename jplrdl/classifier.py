@@ -438,8 +438,8 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         residuals = self._residuals(X)
         likely = np.exp(10 * (residuals.min(axis=1, keepdims=True) - residuals))
-        # Two residuals so near that both come to 1 here: the smaller, which decides, stays ahead.
-        np.minimum(likely, 1 - np.finfo(likely.dtype).epsneg, out=likely)
+        # Residuals so near that all come to 1 here: the smallest, which decides, stays ahead, after the division too.
+        np.minimum(likely, 1 - 4 * np.finfo(likely.dtype).eps, out=likely)
         likely[np.arange(len(likely)), residuals.argmin(axis=1)] = 1
         return likely / likely.sum(axis=1, keepdims=True)
 

@@ -97,3 +97,12 @@ def test_strong_incoherence_raised_the_objective(dtype):
 @pytest.mark.parametrize(("size", "t"), [(1.7e-320, 6.8e29), (1e-130, 1e300)])
 def test_a_threshold_infinitely_larger_than_a_group_made_nan_of_it(size, t, axis):
     np.testing.assert_array_equal(jplrdl.prox_l21(np.full((2, 2), -size), t, axis=axis), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("n_classes", [3, 5, 7])
+def test_probabilities_of_nearly_equal_residuals_tied_after_they_were_scaled(monkeypatch, n_classes):
+    X, y = load_digits(n_class=n_classes, return_X_y=True)
+    model = jplrdl.JPLRDLClassifier(10, max_iter=1).fit(X[:100], y[:100])
+    residuals = 0.01 + 1e-18 * np.random.default_rng(0).integers(-4, 5, (1000, n_classes))
+    monkeypatch.setattr(model, "_residuals", lambda _: residuals)
+    np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), residuals.argmin(axis=1))
