@@ -14,6 +14,7 @@ from scipy.linalg import LinAlgError, cholesky, eigh, lapack, svd
 from ._algebra import eigenvectors, inner, is_lower_triangular, top_eigenvalue
 from ._products import gram_matrix, product
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
+from .inverse_root import inverse_root
 from .span import find_span, polished
 
 _RIDGE = 1e-3
@@ -248,20 +249,19 @@ def nearest_orthonormal(A: FloatArray, P: FloatArray, *, n_jobs: int | None = No
 def _polar(A: FloatArray, gram: FloatArray, n_jobs: int | None) -> FloatArray | None:
     """A (A'A)^-1/2, or None if A is too ill-conditioned; `gram` is A'A, and lost.
 
-    Through the eigenvectors of A'A, a third of the cost of a singular value decomposition of A. Squaring brings an
-    error of eps times the squared condition number, which costs the columns so much of their orthonormality and turns
-    them by as much; the latter is of second order in the tr(P'A) that they maximise.
+    Squaring brings an error of eps times the squared condition number, which costs the columns so much of their
+    orthonormality and turns them by as much; the latter is of second order in the tr(P'A) that they maximise.
     """
-    values, V = eigenvectors(gram)
-    if values[0] <= _least_eigenvalue(A) * values[-1]:
+    root = inverse_root(gram, _least_eigenvalue(A), n_jobs=n_jobs)
+    if root is None:
         return None
-    found = product(A, gram_matrix(V * values**-0.25, n_jobs=n_jobs), n_jobs=n_jobs)
-    exact = values[0] > np.finfo(A.dtype).eps ** 0.25 * values[-1]
+    found = product(A, root.matrix, n_jobs=n_jobs)
+    exact = root.firmness > np.finfo(A.dtype).eps ** 0.25
     return found if exact else polished(found, n_jobs=n_jobs)
 
 
 def _least_eigenvalue(A: FloatArray) -> float:
-    """Of A'A, as a share of the largest, from where on eigenvectors of it serve."""
+    """Of A'A, as a share of the largest, from where on its inverse root serves."""
     return float(np.finfo(A.dtype).eps ** 0.75)
 
 

@@ -26,6 +26,8 @@ cdef int sytrd_upper(Py_ssize_t n, floating *A, Py_ssize_t lda, floating *d, flo
                      floating *work, Py_ssize_t lwork) noexcept nogil
 cdef void latrd_upper(Py_ssize_t n, Py_ssize_t k, floating *A, Py_ssize_t lda, floating *e, floating *tau, floating *W,
                       Py_ssize_t ldw) noexcept nogil
+cdef void larft_backward(Py_ssize_t n, Py_ssize_t k, const floating *V, Py_ssize_t ldv, const floating *tau,
+                         floating *T, Py_ssize_t ldt) noexcept nogil
 cdef int ormql(Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, const floating *A, Py_ssize_t lda, const floating *tau,
                floating *C, Py_ssize_t ldc, floating *work, Py_ssize_t lwork) noexcept nogil
 cdef int potrf_upper(Py_ssize_t n, floating *A, Py_ssize_t lda) noexcept nogil

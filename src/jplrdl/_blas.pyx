@@ -132,6 +132,17 @@ cdef void latrd_upper(Py_ssize_t n, Py_ssize_t k, floating *A, Py_ssize_t lda, f
         lapack.slatrd(&uplo, &n_, &k_, A, &lda_, e, tau, W, &ldw_)
 
 
+cdef void larft_backward(Py_ssize_t n, Py_ssize_t k, const floating *V, Py_ssize_t ldv, const floating *tau,
+                         floating *T, Py_ssize_t ldt) noexcept nogil:
+    """H_k ... H_1 = I - VTV' of k reflectors, the columns of V, n x k; T's lower triangle is written"""
+    cdef char direct = b'B', stored = b'C'
+    cdef blas_int n_ = <blas_int> n, k_ = <blas_int> k, ldv_ = <blas_int> ldv, ldt_ = <blas_int> ldt
+    if floating is double:
+        lapack.dlarft(&direct, &stored, &n_, &k_, <double *> V, &ldv_, <double *> tau, T, &ldt_)
+    else:
+        lapack.slarft(&direct, &stored, &n_, &k_, <float *> V, &ldv_, <float *> tau, T, &ldt_)
+
+
 cdef int ormql(Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, const floating *A, Py_ssize_t lda, const floating *tau,
                floating *C, Py_ssize_t ldc, floating *work, Py_ssize_t lwork) noexcept nogil:
     """C = QC, C is m x n, Q the product of k reflectors in A's columns; lwork = -1 asks for the size"""

@@ -1,0 +1,30 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+most_columns: int
+block: int
+
+def lwork(n: int, precision: NDArray[Any]) -> int: ...
+def reduce(K: NDArray[Any], d: NDArray[Any], e: NDArray[Any], tau: NDArray[Any], work: NDArray[Any]) -> int: ...
+def eigenvalues_below(d: NDArray[Any], e: NDArray[Any], x: float) -> int: ...
+def prepare(
+    d: NDArray[Any],
+    e: NDArray[Any],
+    shifts: NDArray[Any],
+    weights: NDArray[Any],
+    ratios: NDArray[Any],
+    diagonals: NDArray[Any],
+) -> None: ...
+def inverse_root(
+    ratios: NDArray[Any],
+    diagonals: NDArray[Any],
+    start: int,
+    stop: int,
+    inverses: NDArray[Any],
+    out: NDArray[Any],
+) -> None: ...
+def gather(
+    K: NDArray[Any], tau: NDArray[Any], start: int, stop: int, V: NDArray[Any], U: NDArray[Any]
+) -> None: ...
+def turn(V: NDArray[Any], U: NDArray[Any], rows: NDArray[Any], work: NDArray[Any]) -> None: ...

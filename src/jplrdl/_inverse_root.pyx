@@ -1,0 +1,141 @@
+"""K^-1/2 of a symmetric positive definite matrix, from its tridiagonal form; jplrdl.inverse_root has the mathematics.
+
+    K = Q T Q',     T^-1/2 = sum_s weight_s (T + shift_s I)^-1
+
+Inverses of tridiagonal matrices cost no more than to write them down. With the pivots p of T + shift I, from its first
+row on, and r_i = -T_i,i+1 / p_i,
+
+    G = (T + shift I)^-1:       G_jj = 1 / p_j + r_j^2 G_j+1,j+1,       G_ij = r_i G_i+1,j   for i < j,
+
+so that going up a column is one multiplication an element, for many columns and all shifts at once. Nothing cancels:
+each element of G has as many digits as the pivots.
+
+Q is a product of reflectors, some of them at a time I - V U' with thin V and U = V times a small triangular matrix.
+"""
+
+from cython cimport floating
+from libc.string cimport memcpy, memset
+
+from jplrdl._blas cimport NO_TRANS, TRANS, gemm, larft_backward, sytrd_upper
+
+cdef extern from "_inverse_root_loops.h":
+    void climb(Py_ssize_t n_shifts, const double *ratios, double *inverses, double *sums) noexcept nogil
+    enum:
+        COLUMNS "JPLRDL_INVERSE_COLUMNS"
+
+cdef enum:
+    BLOCK = 64      # reflectors that are applied at once
+
+
+cdef Py_ssize_t count_below(Py_ssize_t n, const double *d, const double *e, double x) noexcept nogil:
+    """How many eigenvalues of T are below x: the negative pivots of T - xI."""
+    cdef Py_ssize_t i, count = 0
+    cdef double pivot = 1
+    for i in range(n):
+        pivot = d[i] - x - (e[i - 1] * e[i - 1] / pivot if i > 0 else 0)
+        if -1e-290 < pivot < 1e-290:
+            pivot = -1e-290
+        count += pivot < 0
+    return count
+
+
+cdef void invert(Py_ssize_t n, const double *d, const double *e, double shift, double weight, double *ratios,
+                 double *diagonal, Py_ssize_t step) noexcept nogil:
+    """r_i and weight G_ii, each `step` numbers after the one before"""
+    cdef Py_ssize_t i
+    cdef double pivot = 0, above = 0
+    for i in range(n):
+        pivot = d[i] + shift - (e[i - 1] * e[i - 1] / pivot if i > 0 else 0)
+        diagonal[i * step] = weight / pivot
+        ratios[i * step] = -e[i] / pivot if i < n - 1 else 0
+    for i in range(n - 1, -1, -1):
+        above = diagonal[i * step] + ratios[i * step] * ratios[i * step] * above
+        diagonal[i * step] = above
+
+
+# ---------------------------------------------------------------------------------------------- called from Python
+
+most_columns, block = COLUMNS, BLOCK
+
+
+def lwork(Py_ssize_t n, const floating[::1] precision):
+    """Numbers of workspace for `reduce`."""
+    cdef floating size = 0, unused = 0
+    sytrd_upper(n, &unused, n, &unused, &unused, &unused, &size, -1)
+    return max(<Py_ssize_t> size, 1)
+
+
+def reduce(floating[:, ::1] K, floating[::1] d, floating[::1] e, floating[::1] tau, floating[::1] work):
+    """T's diagonal and off-diagonal, all of n numbers; Q's reflectors replace K. Returns LAPACK's info."""
+    cdef Py_ssize_t n = K.shape[0]
+    cdef int info
+    with nogil:
+        info = sytrd_upper(n, &K[0, 0], n, &d[0], &e[0], &tau[0], &work[0], work.shape[0])
+    return info
+
+
+def eigenvalues_below(const double[::1] d, const double[::1] e, double x):
+    """How many eigenvalues of T are below x."""
+    return count_below(d.shape[0], &d[0], &e[0], x)
+
+
+def prepare(const double[::1] d, const double[::1] e, const double[::1] shifts, const double[::1] weights,
+            double[:, ::1] ratios, double[:, ::1] diagonals):
+    """What `inverse_root` climbs by, a column a shift."""
+    cdef Py_ssize_t s
+    with nogil:
+        for s in range(shifts.shape[0]):
+            invert(d.shape[0], &d[0], &e[0], shifts[s], weights[s], &ratios[0, s], &diagonals[0, s],
+                   shifts.shape[0])
+
+
+def inverse_root(const double[:, ::1] ratios, const double[:, ::1] diagonals, Py_ssize_t start, Py_ssize_t stop,
+                 double[:, ::1] inverses, floating[:, ::1] out):
+    """The columns from start to stop, most_columns at most, of T^-1/2 down to the diagonal, and its rows up to it.
+
+    `inverses` holds a row of most_columns for each shift.
+    """
+    cdef Py_ssize_t n_shifts = ratios.shape[1], i, j, s
+    cdef double[COLUMNS] sums
+    with nogil:
+        memset(&inverses[0, 0], 0, n_shifts * COLUMNS * sizeof(double))
+        for i in range(stop - 1, -1, -1):
+            climb(n_shifts, &ratios[i, 0], &inverses[0, 0], sums)
+            if i >= start:
+                sums[i - start] = 0
+                for s in range(n_shifts):
+                    inverses[s, i - start] = diagonals[i, s]
+                    sums[i - start] += diagonals[i, s]
+            for j in range(max(i, start), stop):
+                out[i, j] = <floating> sums[j - start]
+                out[j, i] = <floating> sums[j - start]
+
+
+def gather(const floating[:, ::1] K, const floating[::1] tau, Py_ssize_t start, Py_ssize_t stop,
+           floating[:, ::1] V, floating[:, ::1] U):
+    """Of the reflectors that reduce left in K, those from start to stop, `block` at most, as rows of V and U."""
+    cdef Py_ssize_t n = K.shape[0], count = stop - start, j
+    cdef floating[BLOCK * BLOCK] factor
+    cdef floating one = 1, zero = 0
+    with nogil:
+        memset(factor, 0, sizeof(factor))
+        for j in range(start, stop):
+            memcpy(&V[j, 0], &K[j + 1, 0], j * sizeof(floating))
+            memset(&V[j, j], 0, (n - j) * sizeof(floating))
+            V[j, j] = 1
+        larft_backward(stop, count, &V[start, 0], n, &tau[start], factor, BLOCK)
+        gemm(NO_TRANS, NO_TRANS, stop, count, count, one, &V[start, 0], n, factor, BLOCK, zero, &U[start, 0], n)
+
+
+def turn(const floating[:, ::1] V, const floating[:, ::1] U, floating[:, ::1] rows, floating[::1] work):
+    """Q times each row, in place. The workspace holds `block` numbers a row."""
+    cdef Py_ssize_t n = V.shape[1], count = rows.shape[0], k, start, stop
+    cdef floating one = 1, zero = 0
+    with nogil:
+        for k in range((V.shape[0] + BLOCK - 1) // BLOCK):
+            start = k * BLOCK
+            stop = min(start + BLOCK, V.shape[0])
+            gemm(TRANS, NO_TRANS, stop - start, count, stop, one, &V[start, 0], n, &rows[0, 0], n, zero, &work[0],
+                 BLOCK)
+            gemm(NO_TRANS, NO_TRANS, stop, count, stop - start, -one, &U[start, 0], n, &work[0], BLOCK, one,
+                 &rows[0, 0], n)
