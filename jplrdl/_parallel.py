@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ContextDecorator
 from numbers import Integral
@@ -116,3 +116,14 @@ def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_job
             wait(begun)
         for future in begun:
             future.result()
+
+
+def run_tasks(tasks: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+    """The results of functions that do not wait for one another, called in threads, the first ones first."""
+    found: list[Any] = [None] * len(tasks)
+
+    def run(one: slice) -> None:
+        found[one.start] = tasks[one.start]()
+
+    run_chunks(run, len(tasks), 1, n_jobs)
+    return found

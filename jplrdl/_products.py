@@ -25,15 +25,17 @@ def product(
     n, k = len(A), B.shape[1]
     found: FloatArray = np.empty((n, k), dtype=A.dtype)
     by_rows = n >= 2 * _PRODUCT_ROWS
+    length, usual = (n, _PRODUCT_ROWS // (2 if triangle else 1)) if by_rows else (k, _PRODUCT_COLUMNS)
 
-    def fill(some: slice) -> None:
+    def fill(part: slice) -> None:
+        # The longest rows of a triangle first, so that no thread is left with them at the end.
+        some = slice(length - part.stop, length - part.start) if triangle == "lower" else part
         if by_rows:
             inner = slice(some.start if triangle == "upper" else 0, some.stop if triangle == "lower" else None)
             np.matmul(A[some, inner], B[inner], out=found[some])
         else:
             np.matmul(A, B[:, some], out=found[:, some])
 
-    length, usual = (n, _PRODUCT_ROWS // (2 if triangle else 1)) if by_rows else (k, _PRODUCT_COLUMNS)
     parts = max(1, 2 * round(length / (2 * usual)))  # as many for one of two threads as for the other
     run_chunks(fill, length, max(1, -(-length // parts)), n_jobs if A.size * k >= LEAST else 1)
     return found

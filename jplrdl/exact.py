@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ._algebra import estimated_eigenvalue
-from ._products import product, sparse_product
+from ._parallel import run_tasks
+from ._products import LEAST, sparse_product
 from ._validation import FloatArray
 from .dictionary import turn_group
 from .objective import class_slices
 from .projection import nearest_orthonormal, next_curvature, turn_projection
 from .solver import Solver
 
-_GROUP = 60
+# Atoms of a group of classes, and of what is multiplied with it at a time.
+_GROUP, _PART = 80, 256
 # Of the objective, by which rounding errors may raise it.
 _SLACK = {np.float64: 1e-10, np.float32: 1e-6}
 
@@ -65,26 +67,40 @@ class ExactSolver(Solver):
 
         What couples those of a class to all others is C of jplrdl.dictionary, with the tangent of the incoherence:
         products of thin matrices, a class against all. They are taken for a group of classes at once, as far as they
-        concern atoms outside it, which stay what they are meanwhile; each class then adds those of its group.
+        concern atoms outside it, which stay what they are meanwhile; each class then adds those of its group. Groups
+        follow one another, but while a thread turns one, others take the products of the next with all but these two.
         """
         D, w = D.copy(), self.weights
         double = D.dtype.type(2 * w.incoherence)
         codes = self.split.all
         products = codes.T @ codes
         products = products if isinstance(products, np.ndarray) else products.toarray()
-        linear = sparse_product((codes + self.split.own).T, self.Y, n_jobs=self.n_jobs)
+        C = sparse_product((codes + self.split.own).T, self.Y, n_jobs=self.n_jobs)
+
+        def pull(span: slice, others: slice) -> FloatArray:
+            """What `others` have a part in, of the rows `span` of C."""
+            coupling = products[span, others]
+            if double > 0:
+                inner = gram[span, others] if others.start >= span.stop else D[span] @ D[others].T
+                coupling = coupling + double * inner
+            return coupling @ D[others]
+
+        def turn(group: list[slice], span: slice) -> None:
+            here = [slice(own.start - span.start, own.stop - span.start) for own in group]
+            among = np.ascontiguousarray(products[span, span])
+            turn_group(D[span], here, among, C[span], w.incoherence, ceiling, w.rank)
+
+        n_jobs = self.n_jobs if _GROUP * D.size >= LEAST else 1
+        before = slice(0, 0)
+        turning: list[Callable[[], None]] = []
         for group in _groups(class_slices(self.atom_labels)):
-            together = slice(group[0].start, group[-1].stop)
-            coupling = products[together].copy()
-            if w.incoherence > 0:
-                new, old = slice(together.start), slice(together.stop, None)
-                coupling[:, new] += double * product(D[together], D[new].T, n_jobs=self.n_jobs)
-                coupling[:, old] += double * gram[together, old]
-            coupling[:, together] = 0
-            outside = linear[together] - product(coupling, D, n_jobs=self.n_jobs)
-            here = [slice(own.start - together.start, own.stop - together.start) for own in group]
-            among = np.ascontiguousarray(products[together, together])
-            turn_group(D[together], here, among, outside, w.incoherence, ceiling, w.rank)
+            span = slice(group[0].start, group[-1].stop)
+            parts = [*_parts(0, before.start), *_parts(span.stop, len(D))]
+            found = run_tasks([*turning, *(partial(pull, span, part) for part in parts)], n_jobs)
+            for pulled in (*found[len(turning) :], pull(span, before)):
+                C[span] -= pulled
+            before, turning = span, [partial(turn, group, span)]
+        run_tasks(turning, 1)
         return D
 
     def update_projection(self) -> None:
@@ -121,3 +137,8 @@ def _groups(classes: list[slice]) -> Iterator[list[slice]]:
             group = []
     if group:
         yield group
+
+
+def _parts(start: int, stop: int) -> Iterator[slice]:
+    """Atoms, some at a time."""
+    return (slice(first, min(first + _PART, stop)) for first in range(start, stop, _PART))

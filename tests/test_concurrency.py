@@ -78,12 +78,13 @@ def test_the_same_seed_gives_the_same_bits(digits):
 
 
 def test_a_fit_gives_the_same_bits_for_every_number_of_threads():
-    X, y = np.random.default_rng(0).random((320, 400)), np.arange(320) % 8
-    expected = JPLRDLClassifier(200, max_iter=2).fit(X, y)
+    # Large enough for every block of a fit to use its threads.
+    X, y = np.random.default_rng(0).random((560, 700)), np.arange(560) % 14
+    expected = JPLRDLClassifier(460, max_iter=2).fit(X, y)
     for n_jobs in (1, 3):
         for blas_threads in (1, 2):
             with threadpool_limits(blas_threads, user_api="blas"):
-                model = JPLRDLClassifier(200, max_iter=2, n_jobs=n_jobs).fit(X, y)
+                model = JPLRDLClassifier(460, max_iter=2, n_jobs=n_jobs).fit(X, y)
             for name in ("projection_", "components_", "codes_"):
                 np.testing.assert_array_equal(getattr(model, name), getattr(expected, name))
 
