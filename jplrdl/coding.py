@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _graph_coding as _graph_kernel
 from . import cython_feature_sign as _kernel
-from ._parallel import held_blas, run_chunks
+from ._parallel import held_blas, run_chunks, threads_of
 from ._products import LEAST, gram_matrix
 from ._validation import (
     FloatArray,
@@ -25,9 +26,11 @@ from ._validation import (
     common_dtype,
 )
 from .coupled_least_squares import coupled_least_squares
+from .turns import Turns, turns_of
 
 CONVERGED, ITERATION_LIMIT, NOT_POSITIVE_DEFINITE = 0, 1, 2
 
+_LEAST_SWEPT = 50_000  # elements of coupled codes, half a millisecond, below which a thread is not worth waking
 _FEW, _FEW_ATOMS = 256, 128  # samples that are too few for chunks with efficient products; atoms of a part of theirs
 
 
@@ -253,10 +256,12 @@ def coupled_codes(
     init: ArrayLike | None = None,
     tol: float | None = None,
     max_iter: int = 10_000,
+    n_jobs: int | None = None,
 ) -> tuple[FloatArray, CodingInfo]:
     """One descending pass over min sum_p [a_p'Ha_p - 2 b_p'a_p + penalty |a_p|_1] + weight tr(A'LA) (eq11 to eq14).
 
     Each code in turn becomes the exact minimum with all others fixed; a pass from `init` never raises the objective.
+    The order is that of :func:`jplrdl.turns.turns_of`, in which neighbours lie far apart.
 
     Parameters
     ----------
@@ -269,7 +274,7 @@ def coupled_codes(
     penalty, weight : float >= 0
     init : array-like of the shape of cov, optional
         Codes to start from; zero by default.
-    tol, max_iter
+    tol, max_iter, n_jobs
         As in :func:`feature_sign_search`.
 
     Returns
@@ -302,7 +307,12 @@ def coupled_codes(
     a = _as_init(init, b.shape)
     dtype = common_dtype(H, b, a)
     H, b = (np.ascontiguousarray(array, dtype=dtype) for array in (H, b))
-    return sweep_codes(H, b, laplacian, penalty, as_nonnegative(weight, "weight"), a, tol=tol, max_iter=max_iter)
+    L = laplacian.tocsr(copy=True)
+    L.eliminate_zeros()
+    return sweep_codes(
+        H, b, L, penalty, as_nonnegative(weight, "weight"), a,
+        turns=turns_of(L), tol=tol, max_iter=max_iter, n_jobs=n_jobs,
+    )
 
 
 def sweep_codes(
@@ -313,12 +323,18 @@ def sweep_codes(
     weight: float,
     init: FloatArray | None,
     *,
+    turns: Turns,
     tol: float | None = None,
     max_iter: int = 10_000,
+    n_jobs: int | None = None,
 ) -> tuple[FloatArray, CodingInfo]:
-    """coupled_codes for arrays that need no check."""
+    """coupled_codes for arrays that need no check, and the turns of the Laplacian's samples."""
     search = _Search(gram, len(cov), penalty, 0.0, init, tol, max_iter)
-    search.sweep(cov, laplacian.tocsr().astype(gram.dtype, copy=False), weight)
+    L = laplacian.tocsr().astype(gram.dtype, copy=False)
+    if search.penalty.any():
+        search.sweep(cov, L, weight, turns, n_jobs)
+    else:
+        search.sweep_without_penalty(cov, L, weight, turns)
     return search.codes, search.info
 
 
@@ -356,30 +372,35 @@ class _Search:
             self.codes[rows], self.n_iter[rows], self.residual[rows], self.status[rows], work,
         )
 
-    def sweep(self, cov: FloatArray, laplacian: Any, weight: float) -> None:
-        """All samples in turn, each with the newest codes of the others; a chunk at a time, for Ctrl-C."""
-        if not self.penalty.any():
-            self._sweep_without_penalty(cov, laplacian, weight)
-            return
-        work = np.empty(self.worksize, dtype=np.uint8)
-        shifted = np.empty(len(self.gram), dtype=self.gram.dtype)
-        # The non-zeros of each code; -2: not listed yet.
-        counts = np.full(len(cov), -2, dtype=np.intc)
+    def sweep(self, cov: FloatArray, laplacian: Any, weight: float, turns: Turns, n_jobs: int | None) -> None:
+        """All samples in turn, each with the newest codes of the others; some in a call, for Ctrl-C."""
+        counts = np.empty(len(cov), dtype=np.intc)
         columns = np.empty((len(cov), _graph_kernel.most_listed(len(self.gram))), dtype=np.intc)
         values = np.empty(columns.shape, dtype=self.gram.dtype)
-        indptr, indices = laplacian.indptr.astype(np.intc), laplacian.indices.astype(np.intc)
-        step = _chunk_rows(len(self.gram))
-        with held_blas:
-            for start in range(0, len(cov), step):
-                _graph_kernel.sweep_rows(
-                    self.gram, cov, indptr, indices, laplacian.data, weight, float(self.penalty[0]), self.tol,
-                    self.max_iter, start, min(start + step, len(cov)), self.codes, self.n_iter, self.residual,
-                    self.status, counts, columns, values, shifted, work,
-                )
+        _graph_kernel.list_rows(self.codes, counts, columns, values)
+        indptr, indices = (array.astype(np.intc, copy=False) for array in (laplacian.indptr, laplacian.indices))
+        turn, done = np.zeros(1, dtype=np.intc), np.zeros(len(cov), dtype=np.intc)
+        threads, step = min(threads_of(n_jobs), max(1, cov.size // _LEAST_SWEPT)), _chunk_rows(len(self.gram))
+        spaces = [(np.empty_like(cov[0]), _pages(self.worksize)) for _ in range(threads)]
 
-    def _sweep_without_penalty(self, cov: FloatArray, laplacian: Any, weight: float) -> None:
+        def take_turns(_: slice) -> None:
+            space = spaces.pop()
+            _graph_kernel.sweep_rows(
+                self.gram, cov, indptr, indices, laplacian.data, weight, float(self.penalty[0]), self.tol,
+                self.max_iter, *turns, step, turn, done, self.codes, self.n_iter, self.residual, self.status,
+                counts, columns, values, *space,
+            )
+            spaces.append(space)
+
+        # Calls that find samples left, and one more for each other thread, which may be amid its last one.
+        run_chunks(take_turns, -(-len(cov) // step) + threads - 1, 1, threads)
+
+    def sweep_without_penalty(self, cov: FloatArray, laplacian: Any, weight: float, turns: Turns) -> None:
+        """The same where a code is the solution of a linear system."""
         with held_blas:
-            self.codes, gradient, sizes = coupled_least_squares(self.gram, cov, laplacian, weight, self.codes)
+            self.codes, gradient, sizes = coupled_least_squares(
+                self.gram, cov, laplacian, weight, self.codes, order=turns.order
+            )
         self.n_iter[:] = 1
         self.residual = np.abs(gradient).max(axis=1)
         # A sample of zeros may be left with the rounding errors of the others.
@@ -425,6 +446,15 @@ def _as_init(init: Any, shape: tuple[int, ...]) -> FloatArray | None:
     if codes.shape != shape:
         raise ValueError(f"init must have the shape of the codes, {shape}, got {codes.shape}")
     return codes
+
+
+def _pages(size: int) -> NDArray[np.uint8]:
+    """Memory of which a search touches a few pages.
+
+    NumPy asks for huge pages, and the system fills each with zeros when it is touched: for two threads that took as
+    long as their searches.
+    """
+    return np.frombuffer(mmap.mmap(-1, size), dtype=np.uint8)
 
 
 def _chunk_rows(n_atoms: int) -> int:

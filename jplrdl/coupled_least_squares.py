@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._validation import FloatArray
 
 
 def coupled_least_squares(
-    gram: FloatArray, cov: FloatArray, laplacian: Any, weight: float, codes: FloatArray
+    gram: FloatArray,
+    cov: FloatArray,
+    laplacian: Any,
+    weight: float,
+    codes: FloatArray,
+    *,
+    order: NDArray[np.integer[Any]] | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """One pass over min sum_p [a_p'Ha_p - 2 b_p'a_p] + weight tr(A'LA): each code in turn to its minimum.
 
@@ -29,6 +36,8 @@ def coupled_least_squares(
     weight : float >= 0
     codes : ndarray of the shape of cov
         To start from.
+    order : ndarray of shape (n_samples,), optional
+        In which samples take their turns; by their index if not given.
 
     Returns
     -------
@@ -50,7 +59,7 @@ def coupled_least_squares(
     values, U = np.linalg.eigh(gram.astype(np.float64, copy=False))
     least = len(values) * float(np.finfo(gram.dtype).eps) * abs(values[-1])
     c, linear, left, sizes = codes @ U, cov @ U, np.zeros(cov.shape), np.zeros(len(cov))
-    for p in range(len(c)):
+    for p in range(len(c)) if order is None else order:
         of_row = slice(laplacian.indptr[p], laplacian.indptr[p + 1])
         neighbours, coupling = laplacian.indices[of_row], weight * laplacian.data[of_row].astype(np.float64)
         others = neighbours != p

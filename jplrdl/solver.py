@@ -13,6 +13,7 @@ from ._validation import FloatArray
 from .coding import sweep_codes
 from .dictionary import initial_dictionary
 from .objective import Labels
+from .turns import turns_of
 from .weights import Weights
 
 
@@ -37,7 +38,7 @@ class Solver:
     init_dictionary : "singular" or "samples"
         Its method.
     n_jobs : int or None
-        Threads for large products.
+        Threads for large products and for the codes.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class Solver:
         n_jobs: int | None = None,
     ) -> None:
         self.X, self.labels, self.weights, self.n_jobs = X, labels, weights, n_jobs
-        self.graph, self.projection_graph = graph, projection_graph
+        self.graph, self.projection_graph, self._turns = graph, projection_graph, turns_of(graph)
         self._triangular = is_lower_triangular(X)
         self._project(projection)
         self.D, self.atom_labels = initial_dictionary(
@@ -144,7 +145,8 @@ class Solver:
         gram = objective.coding_gram(self.gram, self.atom_labels)
         cov = objective.coding_cov(product(self.Y, self.D.T, n_jobs=self.n_jobs), self.labels, self.atom_labels)
         self.codes, self.coding = sweep_codes(
-            gram, cov, self.graph, self.weights.sparse, self.weights.graph, self.codes
+            gram, cov, self.graph, self.weights.sparse, self.weights.graph, self.codes,
+            turns=self._turns, n_jobs=self.n_jobs,
         )
         self.evaluate("codes")
         self.record("codes")

@@ -305,6 +305,17 @@ def test_passes_descend_to_the_joint_minimum(rng, classes, penalty, dtype):
     assert np.abs(gradient[~on]).max(initial=0.0) < penalty + tight
 
 
+@pytest.mark.parametrize(("dtype", "atol"), [(np.float64, 1e-9), (np.float32, 1e-4)])
+def test_a_pass_is_that_of_the_reference(rng, classes, dtype, atol):
+    X, y = classes
+    H, cov = X @ X.T + 0.1 * np.eye(30), X @ X.T
+    L = jplrdl.laplacian(jplrdl.signed_knn_graph(X, y, 3, 3), signed=True)
+    start = 0.1 * rng.standard_normal(cov.shape) * (rng.random(cov.shape) < 0.2)
+    codes, _ = coupled_codes(H.astype(dtype), cov.astype(dtype), L, 0.05, 0.2, init=start.astype(dtype))
+    expected = reference.coupled_codes(H, cov, L.toarray(), 0.05, 0.2, init=start)
+    np.testing.assert_allclose(codes, expected, atol=atol)
+
+
 @pytest.mark.parametrize("weight", [0.3, 0.0])
 def test_a_pass_without_penalty_is_that_of_the_reference(rng, weight):
     D = rng.standard_normal((12, 7)) @ rng.standard_normal((7, 20))  # twelve atoms of rank seven

@@ -15,6 +15,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import jplrdl
+from jplrdl import coding
 from jplrdl._parallel import held_blas, run_chunks
 from jplrdl._products import gram_matrix, product
 
@@ -35,6 +36,44 @@ def test_codes_are_bit_identical_for_every_n_jobs(unit_rows, dtype, n_samples, n
         np.testing.assert_array_equal(jplrdl.sparse_encode(X, dictionary, 0.1, n_jobs=n_jobs), codes)
     with joblib.parallel_config(n_jobs=2):
         np.testing.assert_array_equal(jplrdl.sparse_encode(X, dictionary, 0.1), codes)
+
+
+@pytest.fixture
+def coupled(rng, monkeypatch):
+    """A pass over samples of which many wait for others, and one thread more for however few."""
+    monkeypatch.setattr(coding, "_LEAST_SWEPT", 1)
+
+    def draw(n_samples, dtype=np.float64):
+        y = np.arange(n_samples) % (n_samples // 10)
+        X = rng.standard_normal((n_samples, 30)) + 2 * rng.standard_normal((n_samples, 30))[y]
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        L = jplrdl.laplacian(jplrdl.signed_knn_graph(X, y, 9, 9), signed=True)
+        gram, init = (X @ X.T).astype(dtype), np.zeros(2 * [n_samples], dtype=dtype)
+        init[:3] = 1  # too many to list
+        return lambda n_jobs: coding.coupled_codes(gram, gram, L, 0.05, 0.05, init=init, n_jobs=n_jobs)
+
+    return draw
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_coupled_codes_are_bit_identical_for_every_n_jobs(coupled, dtype):
+    sweep = coupled(300, dtype)
+    codes, info = sweep(1)
+    for n_jobs in 10 * (2, 4):
+        found, told = sweep(n_jobs)
+        np.testing.assert_array_equal(found, codes)
+        for name in ("n_iter", "residual", "status"):
+            np.testing.assert_array_equal(getattr(told, name), getattr(info, name))
+
+
+def test_coupled_codes_need_no_helper_that_starts(coupled):
+    """Callers who have taken all helpers, and wait for none of them."""
+    sweep = coupled(30)
+    expected, found = sweep(1)[0], []
+    run_chunks(lambda _: found.append(sweep(4)[0]), 400, 1, 400)
+    assert len(found) == 400
+    for codes in found:
+        np.testing.assert_array_equal(codes, expected)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
@@ -157,24 +196,31 @@ def test_works_after_fork(unit_rows):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child process on Windows")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_ctrl_c_interrupts_within_a_second(n_jobs):
+@pytest.mark.parametrize("coupled", [False, True])
+def test_ctrl_c_interrupts_within_a_second(n_jobs, coupled):
     # Other processes can only lengthen it: one of three tries must do.
-    assert any(seconds_to_interrupt(n_jobs) < 1.0 for _ in range(3))
+    assert any(seconds_to_interrupt(n_jobs, coupled) < 1.0 for _ in range(3))
 
 
-def seconds_to_interrupt(n_jobs):
+def seconds_to_interrupt(n_jobs, coupled):
+    call = "coupled_codes(D @ D.T, X @ D.T, L[: len(X), : len(X)], 5.0, 0.1" if coupled else "sparse_encode(X, D, 5.0"
     # A shell may start the tests in the background with SIGINT ignored, which the child would inherit.
     script = textwrap.dedent(f"""
         import signal, time
         import numpy as np
-        import jplrdl
+        from scipy.sparse import diags_array
+        from jplrdl.coding import coupled_codes, sparse_encode
         signal.signal(signal.SIGINT, signal.default_int_handler)
         rng = np.random.default_rng(0)
-        X, D = rng.standard_normal((100_000, 200)), rng.standard_normal((600, 200))
-        jplrdl.sparse_encode(X[:10], D, 5.0, n_jobs={n_jobs})
+        n = {30_000 if coupled else 100_000}
+        samples, D = rng.standard_normal((n, 200)), rng.standard_normal((600, 200))
+        L = diags_array([[-1.0], [2.0], [-1.0]], offsets=[-1, 0, 1], shape=(n, n)).tocsr()
+        X = samples[:10]
+        {call}, n_jobs={n_jobs})
         print("begun", flush=True)
+        X = samples
         try:
-            jplrdl.sparse_encode(X, D, 5.0, n_jobs={n_jobs})
+            {call}, n_jobs={n_jobs})
         except KeyboardInterrupt:
             print("interrupted", time.monotonic(), flush=True)
     """)

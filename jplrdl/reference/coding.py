@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._validation import FloatArray
 
@@ -116,12 +116,26 @@ def coupled_codes(
     tol: float = 1e-10,
     max_iter: int = 10_000,
 ) -> FloatArray:
-    """One pass over min sum_p [a_p'Ha_p - 2 b_p'a_p + penalty |a_p|_1] + weight tr(A'LA), a code after another"""
+    """One pass over min sum_p [a_p'Ha_p - 2 b_p'a_p + penalty |a_p|_1] + weight tr(A'LA), a code after another
+
+    in the order of `turns`.
+    """
     b, L = np.asarray(cov), np.asarray(laplacian)
     codes: FloatArray = np.zeros_like(b) if init is None else np.array(init)
-    for p in range(len(b)):
+    for p in turns(L):
         others = L[p] @ codes - L[p, p] * codes[p]
         codes[p] = feature_sign_search(
             gram, b[p] - weight * others, penalty, shift=weight * L[p, p], init=codes[p], tol=tol, max_iter=max_iter
         )
     return codes
+
+
+def turns(laplacian: ArrayLike) -> NDArray[np.intp]:
+    """Samples by colour, each of the smallest that no neighbour has: those of one colour are not coupled"""
+    joined = np.asarray(laplacian) != 0
+    joined |= joined.T
+    colours = np.full(len(joined), -1)
+    for p, neighbours in enumerate(joined):
+        taken = set(colours[neighbours])
+        colours[p] = next(colour for colour in range(len(joined)) if colour not in taken)
+    return np.argsort(colours, kind="stable")
