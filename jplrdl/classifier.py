@@ -259,8 +259,9 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _solve(self, problem: Problem, start: Solver | None = None) -> Solver:
         """Fit to a problem, from where another solver of it has ended if there is one."""
         dimension = self._dimension(problem.span.n_features, problem.rank)
+        first = problem.first_projection(dimension, self.init_projection, n_jobs=self.n_jobs)
         solver = self._solver(
-            problem.X, problem.labels, problem.first_projection(dimension, self.init_projection), self.n_atoms,
+            problem.X, problem.labels, first, self.n_atoms,
             problem.graph, problem.projection_graph,
             Weights(**{name: getattr(self, f"lambda_{name}") for name in _WEIGHTS}), self.random_state,
             self.init_dictionary, self.n_jobs,

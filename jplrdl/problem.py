@@ -54,9 +54,11 @@ class Problem:
         """Of the samples."""
         return self.span.rank
 
-    def first_projection(self, n_components: int, method: Literal["lpp", "pca"]) -> FloatArray:
+    def first_projection(
+        self, n_components: int, method: Literal["lpp", "pca"], *, n_jobs: int | None = None
+    ) -> FloatArray:
         """P to start from, shape (rank, n_components)."""
-        return first_directions(self.X, n_components, graph=self.weights, method=method)
+        return first_directions(self.X, n_components, graph=self.weights, method=method, n_jobs=n_jobs)
 
 
 def pose_problem(

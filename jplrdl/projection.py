@@ -57,13 +57,18 @@ def initial_projection(
 
 
 def first_directions(
-    X: FloatArray, n_components: int, *, graph: Any = None, method: Literal["lpp", "pca"] = "lpp"
+    X: FloatArray,
+    n_components: int,
+    *,
+    graph: Any = None,
+    method: Literal["lpp", "pca"] = "lpp",
+    n_jobs: int | None = None,
 ) -> FloatArray:
     """initial_projection of samples that are in a basis of their span already."""
     if method == "pca":
         directions = svd(X, full_matrices=False)[2][:n_components].T
     elif method == "lpp":
-        directions = _locality_preserving(X.astype(np.float64, copy=False), graph, n_components)
+        directions = _locality_preserving(X.astype(np.float64, copy=False), graph, n_components, n_jobs)
     else:
         raise ValueError(f"method must be 'lpp' or 'pca', got {method!r}")
     return _signed(directions.astype(X.dtype, copy=False))
@@ -74,7 +79,7 @@ def _signed(P: FloatArray) -> FloatArray:
     return np.ascontiguousarray(P * np.sign(P[np.abs(P).argmax(axis=0), np.arange(P.shape[1])]))
 
 
-def _locality_preserving(x: FloatArray, graph: Any, n_components: int) -> FloatArray:
+def _locality_preserving(x: FloatArray, graph: Any, n_components: int, n_jobs: int | None) -> FloatArray:
     if graph is None:
         raise ValueError("graph must be given for method='lpp', got None")
     positive = graph.maximum(0)
@@ -83,7 +88,7 @@ def _locality_preserving(x: FloatArray, graph: Any, n_components: int) -> FloatA
     scale = np.where(degree > 0, degree, 1)
     ridge = _RIDGE * float(scale @ np.einsum("ij,ij->i", x, x)) / x.shape[1]
     if is_lower_triangular(x):
-        vectors = _independent_directions(x, positive, degree, scale, ridge, n_components)
+        vectors = _independent_directions(x, positive, degree, scale, ridge, n_components, n_jobs)
     else:
         scatter = x.T @ (scale[:, None] * x)
         local = x.T @ (degree[:, None] * x - positive @ x)
@@ -98,7 +103,13 @@ def _locality_preserving(x: FloatArray, graph: Any, n_components: int) -> FloatA
 
 
 def _independent_directions(
-    x: FloatArray, positive: Any, degree: FloatArray, scale: FloatArray, ridge: float, n_components: int
+    x: FloatArray,
+    positive: Any,
+    degree: FloatArray,
+    scale: FloatArray,
+    ridge: float,
+    n_components: int,
+    n_jobs: int | None,
 ) -> FloatArray:
     """The v of samples whose coordinates are a regular triangular matrix, by an eigenproblem that is not generalised.
 
@@ -106,14 +117,14 @@ def _independent_directions(
     """
     root = np.sqrt(scale)
     inverse = lapack.dtrtri(x.T)[0].T / root
-    local = ridge * gram_matrix(inverse.T)
+    local = ridge * gram_matrix(inverse.T, n_jobs=n_jobs)
     local -= (positive / root[:, None] / root).toarray()
     local[np.diag_indices_from(local)] += degree / scale
     if 4 * n_components < len(local):
         vectors = eigh(local, subset_by_index=(0, n_components - 1), overwrite_a=True, check_finite=False)[1]
     else:
         vectors = eigenvectors(local)[1][:, :n_components]
-    return product(inverse, np.ascontiguousarray(vectors), triangle="lower")
+    return product(inverse, np.ascontiguousarray(vectors), n_jobs=n_jobs, triangle="lower")
 
 
 def update_projection(
@@ -234,7 +245,7 @@ def nearest_orthonormal(A: FloatArray, P: FloatArray, *, n_jobs: int | None = No
     if shift == 0:
         return P
     gram = gram_matrix(A.T, n_jobs=n_jobs)
-    # A square P follows B alone, which is often singular: before eigenvectors are sought in vain, pivots tell.
+    # A square P follows B alone, which is often singular: before an inverse root is sought in vain, pivots tell.
     singular = A.shape[0] == A.shape[1] and _smallest_pivot(gram) < _least_eigenvalue(A)
     found = None if singular else _polar(A, gram, n_jobs)
     if found is None:

@@ -19,8 +19,9 @@ from jplrdl import JPLRDLClassifier, LowRankCleaner
 from jplrdl.datasets import Images
 from jplrdl.experiments import CollaborativeRepresentationClassifier, cells, reproduce, tasks
 from jplrdl.experiments.cells import Cell, split_images
+from jplrdl.experiments.cleaning import cleaners, mirrored, transforms
 from jplrdl.experiments.cli import main
-from jplrdl.experiments.methods import METHODS, TRANSFORMS, Method, cleaners, columns
+from jplrdl.experiments.methods import METHODS, Method, columns
 from jplrdl.experiments.protocols import EXPERIMENTS, GROUPS
 from jplrdl.experiments.results import Results
 from jplrdl.experiments.runner import run_cells
@@ -132,13 +133,48 @@ def test_parameters_come_from_training_images_of_the_first_split_only(monkeypatc
 
     (grid,) = METHODS["CRC"].predict_grids
     offered = [
-        {**cleaner, **after} for cleaner in cleaners("cleaner", split.X_train, split.shape) for after in TRANSFORMS
+        {**cleaner, **after}
+        for cleaner in cleaners("cleaner", split.X_train, split.shape)
+        for after in transforms("cleaner")
     ]
     scores = {(k, ridge): score(cleaner, ridge) for k, cleaner in enumerate(offered) for ridge in grid["ridge"]}
     best, ridge = max(scores, key=scores.get)
     assert records[0]["score"] == pytest.approx(scores[best, ridge], abs=1e-3)
     assert records[0]["parameters"] == {"ridge": ridge}
     assert records[0]["cleaner"] == offered[best]
+
+
+@pytest.mark.parametrize("cleaning", ["fitting cleaner", "mirroring cleaner"])
+def test_training_images_are_fitted_as_new_ones_are_and_mirrored(cleaning):
+    chosen = {"CRC": {"parameters": {"ridge": 0.01}, "cleaner": {"ridge": 3e-3}}}
+    (record,) = tasks.measure(WHITE, 1, cleaning, chosen)
+    split = split_images(WHITE, 1)
+    cleaner = LowRankCleaner(ridge=3e-3).fit(split.X_train)
+    train, y_train = cleaner.transform(split.X_train), split.y_train
+    if cleaning == "mirroring cleaner":
+        flipped = np.stack([image.reshape(split.shape)[:, ::-1].ravel() for image in split.X_train])
+        train, y_train = np.vstack([train, cleaner.transform(flipped)]), np.append(y_train, y_train)
+    model = CollaborativeRepresentationClassifier(0.01).fit(train, y_train)
+    right = 100 * model.score(cleaner.transform(split.X_test), split.y_test)
+    assert record["accuracy"] == pytest.approx(right, abs=1e-3)
+    assert right < 100  # so that another answer would be seen
+
+
+def test_ridges_of_fitted_images_are_chosen_on_folds(tmp_path):
+    (record,) = tasks.choose(WHITE, "mirroring cleaner", ["CRC"], n_folds=1, keep=str(tmp_path))
+    split = split_images(WHITE, 0)
+    rest, out = next(StratifiedKFold(5, shuffle=True, random_state=0).split(split.X_train, split.y_train))
+    cleaner = LowRankCleaner(**record["cleaner"]).fit(split.X_train[rest])
+    train = np.vstack([split.X_train[rest], mirrored(split.X_train[rest], split.shape)])
+    model = CollaborativeRepresentationClassifier(**record["parameters"])
+    model.fit(cleaner.transform(train), np.tile(split.y_train[rest], 2))
+    score = 100 * model.score(cleaner.transform(split.X_train[out]), split.y_train[out])
+    assert record["score"] == pytest.approx(score, abs=1e-3)
+
+
+def test_features_have_no_mirror_images():
+    with pytest.raises(ValueError, match="mirror images need images"):
+        mirrored(np.zeros((1, 4)), (4,))
 
 
 def test_loose_classes_have_a_grid_of_their_own(monkeypatch):

@@ -1,4 +1,4 @@
-"""The columns of every table: classifiers, each with what is chosen by cross-validation, and ways to clean images.
+"""The columns of every table: classifiers, each with what is chosen by cross-validation, behind ways to clean images.
 
 A further method is one more entry of METHODS.
 """
@@ -17,14 +17,11 @@ from sklearn.svm import LinearSVC
 
 from .._validation import FloatArray
 from ..classifier import JPLRDLClassifier
-from ..cleaner import LowRankCleaner
 from ..coding import CodingInfo
-from ..robust_pca import default_eta
-from ..saturation import scattered_value
+from .cleaning import CLEANINGS
 from .collaborative import CollaborativeRepresentationClassifier
 from .sparse_representation import SparseRepresentationClassifier
 
-Parameters = dict[str, Any]
 Grid = Mapping[str, tuple[Any, ...]]
 
 
@@ -106,38 +103,11 @@ METHODS: dict[str, Method] = {
     "paper": Method(lambda: RememberingClassifier(solver="paper"), {}, _CODES, ({}, _LOOSE_CODES), ours=True),
 }  # fmt: skip
 
-# The value that corrupted pixels are set to, for the cleaner that is told so.
-SATURATED = 255.0
-
-
-# Parameters of LowRankCleaner that are used by `transform` only, the defaults first: a fit serves all of them.
-TRANSFORMS: tuple[Parameters, ...] = ({}, {"ridge": 3e-4}, {"ridge": 1e-4})
-
-
-def cleaners(cleaning: str, X: FloatArray, shape: tuple[int, ...]) -> list[Parameters]:
-    """The parameters of LowRankCleaner to choose from, with a fit each, given training images; the defaults first."""
-    if cleaning == "told cleaner":
-        return [{"missing_values": SATURATED}]
-    if cleaning == "finding cleaner":
-        found = scattered_value(X, (shape[0], shape[1]))
-        return [{} if found is None else {"missing_values": found}]
-    if cleaning != "cleaner":
-        raise ValueError(f"cleaning must be one of {', '.join(map(repr, CLEANINGS))}, got {cleaning!r}")
-    etas: list[Parameters] = [{"eta": factor * default_eta(X.shape)} for factor in (0.8, 1.25)]
-    return [{}, *etas, *([{"image_shape": tuple(shape)}] if len(shape) == 2 else [])]
-
-
-def make_cleaner(parameters: Parameters) -> LowRankCleaner:
-    """The cleaner of parameters that may have been through JSON."""
-    given: Parameters = {name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()}
-    return LowRankCleaner().set_params(**given)
-
 
 class Column(NamedTuple):
     """A way to clean images, "" for none, and a method behind it.
 
-    "cleaner" is LowRankCleaner that knows nothing of the corruption, "told cleaner" knows that pixels at 255 are
-    missing, and "finding cleaner" takes for missing what scattered_value finds in the training images.
+    jplrdl.experiments.cleaning tells what the ways to clean are.
     """
 
     cleaning: str
@@ -147,8 +117,9 @@ class Column(NamedTuple):
         return f"{self.cleaning} + {self.method}" if self.cleaning else self.method
 
 
-CLEANINGS = ("", "cleaner", "finding cleaner", "told cleaner")
-ALL_COLUMNS = {str(Column(cleaning, method)): Column(cleaning, method) for cleaning in CLEANINGS for method in METHODS}
+ALL_COLUMNS = {
+    str(Column(cleaning, method)): Column(cleaning, method) for cleaning in ("", *CLEANINGS) for method in METHODS
+}
 
 
 def columns(*names: str) -> tuple[Column, ...]:

@@ -57,6 +57,9 @@ class Experiment:
 ALL = columns(*METHODS, *(f"cleaner + {name}" for name in METHODS))
 TOLD = columns(*(f"{cleaning} + {name}" for cleaning in ("finding cleaner", "told cleaner") for name in METHODS))
 PLAIN = columns(*METHODS)
+FACES = ALL + columns(
+    *(f"{cleaning} + {name}" for cleaning in ("fitting cleaner", "mirroring cleaner") for name in METHODS)
+)
 
 _YALE, _COIL = Cell("extended_yale_b", n_per_class=20), Cell("coil20", n_per_class=10)
 _CALTECH = Cell("caltech101", loose=True)
@@ -95,18 +98,18 @@ def _single(
 
 # The cells of the JP-LRDL column of Table III that our data allows, each by its own name.
 HEADLINES: dict[str, Experiment] = {
-    "yale": _single("Extended Yale B", _YALE, 94.61),
+    "yale": _single("Extended Yale B", _YALE, 94.61, FACES),
     "yale-pixels-20": _single("Extended Yale B, 20 % pixels", _spoilt(_YALE, "pixels", 0.2), 88.01, ALL + TOLD),
     "yale-pixels-60": _single("Extended Yale B, 60 % pixels", _spoilt(_YALE, "pixels", 0.6), 54.31, ALL + TOLD),
     "yale-blocks-20": _single("Extended Yale B, 20 % occluded", _spoilt(_YALE, "blocks", 0.2), 89.30),
     "yale-blocks-60": _single("Extended Yale B, 60 % occluded", _spoilt(_YALE, "blocks", 0.6), 64.42),
-    "ar-sunglasses": _single("AR Sunglasses", _SUNGLASSES, 95.31),
+    "ar-sunglasses": _single("AR Sunglasses", _SUNGLASSES, 95.31, FACES),
     "ar-sunglasses-20": _single("AR Sunglasses, 20 % pixels", _spoilt(_SUNGLASSES, "pixels", 0.2, "train"), 92.85),
-    "ar-scarf": _single("AR Scarf", _SCARF, 94.69),
+    "ar-scarf": _single("AR Scarf", _SCARF, 94.69, FACES),
     "ar-scarf-20": _single("AR Scarf, 20 % pixels", _spoilt(_SCARF, "pixels", 0.2, "train"), 92.00),
-    "ar-mixed": _single("AR Mixed", _MIXED, 95.12),
+    "ar-mixed": _single("AR Mixed", _MIXED, 95.12, FACES),
     "ar-mixed-20": _single("AR Mixed, 20 % pixels", _spoilt(_MIXED, "pixels", 0.2, "train"), 93.00),
-    "lfw": _single("LFW, pixels", _changed(_LFW, n_components=1000), 79.87, ALL, "Tables I and III"),
+    "lfw": _single("LFW, pixels", _changed(_LFW, n_components=1000), 79.87, FACES, "Tables I and III"),
     "lfw-lbp": _single(
         "LFW, uniform LBP", _with(_changed(_LFW, n_components=1000), features="lbp"), 79.87, PLAIN, "Tables I and III"
     ),

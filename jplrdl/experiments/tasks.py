@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from .._validation import FloatArray
 from .cells import Cell, Split, split_images
+from .cleaning import Fold, Parameters, clean_fold, cleaners, low_rank_part, transforms
 from .kept import kept
-from .methods import METHODS, TRANSFORMS, Grid, Method, Parameters, cleaners, make_cleaner
+from .methods import METHODS, Grid, Method
 
 N_FOLDS = 5
 Record = dict[str, Any]
@@ -51,15 +51,16 @@ def choose(
     with quiet():
         split = split_images(cell, 0, folder)
         if cell.corruption and cell.where == "train":
-            split = split._replace(held_in=kept(keep, _low_rank, {}, split.X_train)[0])
+            split = split._replace(held_in=kept(keep, low_rank_part, {}, split.X_train)[0])
         folds = _folds(split, n_folds)
         clean: Sequence[Fold] = folds
         chosen: Parameters = {}
         if cleaning:
             cleaned = []
             for candidate in cleaners(cleaning, split.X_train, split.shape):
-                variants = [_cleaned(candidate, TRANSFORMS, fold, keep) for fold in folds]
-                for after, pairs in zip(TRANSFORMS, zip(*variants, strict=True), strict=True):
+                afters = transforms(cleaning)
+                variants = [clean_fold(cleaning, candidate, afters, fold, split.shape, keep) for fold in folds]
+                for after, pairs in zip(afters, zip(*variants, strict=True), strict=True):
                     score = _best(METHODS["CRC"], {}, cell.loose, pairs)[1]
                     cleaned.append((score, {**candidate, **after}, pairs))
             _, chosen, clean = max(cleaned, key=lambda found: found[0])
@@ -99,7 +100,8 @@ def measure(
         for name, choice in chosen.items():
             # Methods behind the same cleaner share what it has cleaned.
             if cleaning and (last is None or last[0] != choice["cleaner"]):
-                last = choice["cleaner"], _cleaned(choice["cleaner"], [{}], _fold(images), keep)[0]
+                cleaned = clean_fold(cleaning, choice["cleaner"], [{}], _fold(images), images.shape, keep)
+                last = choice["cleaner"], cleaned[0]
             train, y_train, test, y_test = last[1] if cleaning and last else _fold(images)
             model = METHODS[name].build().set_params(**_changes(cell, METHODS[name]), **choice["parameters"])
             began = time.perf_counter()
@@ -119,9 +121,6 @@ def measure(
 def defaults(methods: Sequence[str]) -> dict[str, Record]:
     """What :func:`measure` takes for methods whose parameters are not chosen."""
     return {name: {"parameters": {}, "cleaner": {}} for name in methods}
-
-
-Fold = tuple[FloatArray, Any, FloatArray, Any]
 
 
 def _fold(images: Split) -> Fold:
@@ -147,23 +146,6 @@ def _held_out(split: Split) -> Iterator[NDArray[np.bool_]]:
         groups = np.unique(split.groups)[::-1]
         for fold in range(min(N_FOLDS, len(groups))):
             yield np.isin(split.groups, groups[fold::N_FOLDS])
-
-
-def _cleaned(parameters: Parameters, afters: Sequence[Parameters], fold: Fold, keep: str | None) -> list[Fold]:
-    """A fold behind the cleaner, once for each set of parameters of its `transform`."""
-    train, y_train, test, y_test = fold
-    clean_train, *clean_tests = kept(keep, _clean, {"fit": parameters, "transform": list(afters)}, train, test)
-    return [(clean_train, y_train, clean_test, y_test) for clean_test in clean_tests]
-
-
-def _clean(parameters: Parameters, train: FloatArray, test: FloatArray) -> tuple[FloatArray, ...]:
-    cleaner = make_cleaner(parameters["fit"])
-    clean_train = cleaner.fit_transform(train)
-    return clean_train, *(cleaner.set_params(**after).transform(test) for after in parameters["transform"])
-
-
-def _low_rank(parameters: Parameters, X: FloatArray) -> tuple[FloatArray]:
-    return (make_cleaner(parameters).fit_transform(X),)
 
 
 def _changes(cell: Cell, method: Method) -> Parameters:
