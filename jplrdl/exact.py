@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -73,9 +74,9 @@ class ExactSolver(Solver):
         D, w = D.copy(), self.weights
         double = D.dtype.type(2 * w.incoherence)
         codes = self.split.all
-        products = codes.T @ codes
-        products = products if isinstance(products, np.ndarray) else products.toarray()
-        C = sparse_product((codes + self.split.own).T, self.Y, n_jobs=self.n_jobs)
+        products, C = run_tasks(
+            [lambda: _dense(codes.T @ codes), lambda: sparse_product((codes + self.split.own).T, self.Y)], self.n_jobs
+        )
 
         def pull(span: slice, others: slice) -> FloatArray:
             """What `others` have a part in, of the rows `span` of C."""
@@ -85,22 +86,23 @@ class ExactSolver(Solver):
                 coupling = coupling + double * inner
             return coupling @ D[others]
 
-        def turn(group: list[slice], span: slice) -> None:
+        def turn(group: list[slice], span: slice, following: slice) -> FloatArray:
             here = [slice(own.start - span.start, own.stop - span.start) for own in group]
             among = np.ascontiguousarray(products[span, span])
             turn_group(D[span], here, among, C[span], w.incoherence, ceiling, w.rank)
+            return pull(following, span)
 
         n_jobs = self.n_jobs if _GROUP * D.size >= LEAST else 1
         before = slice(0, 0)
-        turning: list[Callable[[], None]] = []
+        turning: list[Callable[[slice], FloatArray]] = []
         for group in _groups(class_slices(self.atom_labels)):
             span = slice(group[0].start, group[-1].stop)
             parts = [*_parts(0, before.start), *_parts(span.stop, len(D))]
-            found = run_tasks([*turning, *(partial(pull, span, part) for part in parts)], n_jobs)
-            for pulled in (*found[len(turning) :], pull(span, before)):
+            tasks = [*(partial(last, span) for last in turning), *(partial(pull, span, part) for part in parts)]
+            for pulled in run_tasks(tasks, n_jobs):
                 C[span] -= pulled
             before, turning = span, [partial(turn, group, span)]
-        run_tasks(turning, 1)
+        turning[0](slice(0, 0))
         return D
 
     def update_projection(self) -> None:
@@ -125,6 +127,11 @@ class ExactSolver(Solver):
                 self.P, self.Y = P, Y
                 self.evaluate("projection")
         self.record("projection")
+
+
+def _dense(A: Any) -> FloatArray:
+    found: FloatArray = A if isinstance(A, np.ndarray) else A.toarray()
+    return found
 
 
 def _groups(classes: list[slice]) -> Iterator[list[slice]]:

@@ -63,21 +63,18 @@ def inverse_root(K: FloatArray, least: float, *, n_jobs: int | None = None) -> I
 
 
 def _turned(root: FloatArray, K: FloatArray, tau: FloatArray, n_jobs: int | None) -> FloatArray:
-    """Q T^-1/2 Q'; K holds the reflectors."""
-    n = len(root)
-    V, U = np.empty((2, n - 1, n), dtype=K.dtype)
-    run_chunks(lambda some: _kernel.gather(K, tau, some.start, some.stop, V, U), n - 1, _kernel.block, n_jobs)
+    """Q T^-1/2 Q', in the place of T^-1/2; K holds the reflectors, and its last column is lost."""
+    n, V = len(root), K[1:]
+    U, between = np.empty_like(V), np.empty_like(root)
+    run_chunks(lambda some: _kernel.join(V, tau, some.start, some.stop, U), n - 1, _kernel.block, n_jobs)
+    # T^-1/2 is its own transpose: its columns turned are the rows of what has to be turned once more.
+    for source, target in ((root, between), (between, root)):
 
-    def turn(some: slice) -> None:
-        # T^-1/2 is its own transpose: its columns turned are the rows of what has to be turned once more.
-        rows = np.ascontiguousarray(root[:, some].T)
-        _kernel.turn(V, U, rows, np.empty(_kernel.block * len(rows), dtype=K.dtype))
-        turned[some] = rows
+        def turn(some: slice, source: FloatArray = source, target: FloatArray = target) -> None:
+            target[some] = source[:, some].T
+            _kernel.turn(V, U, target[some], np.empty(_kernel.block * n, dtype=K.dtype))
 
-    for _ in range(2):
-        turned = np.empty_like(root)
         run_chunks(turn, n, _TURNED_ROWS, n_jobs)
-        root = turned
     return root
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from . import objective
 from ._algebra import inner, is_lower_triangular
+from ._parallel import run_tasks
 from ._products import gram_matrix, product, sparse_product
 from ._validation import FloatArray
 from .coding import sweep_codes
@@ -104,21 +106,27 @@ class Solver:
         return sum(self._terms.values())
 
     def evaluate(self, *changed: str) -> None:
-        """The terms that depend on what is new: codes, dictionary or projection."""
-        w = self.weights
+        """The terms that depend on what is new, codes, dictionary or projection, in threads."""
+        w, tasks = self.weights, []
         if "codes" in changed:
             self.split = objective.split_codes(self.codes, self.labels, self.atom_labels)
-            self._terms |= objective.code_terms(self.split.all, self.graph, w)
+            tasks.append(lambda: objective.code_terms(self.split.all, self.graph, w))
         if "dictionary" in changed:
             self.gram = gram_matrix(self.D, n_jobs=self.n_jobs)
-            self._terms |= objective.atom_terms(self.D, self.gram, self.atom_labels, w)
-        if "codes" in changed or "dictionary" in changed:
-            self.explained_own = sparse_product(self.split.own, self.D, n_jobs=self.n_jobs)
-            self.explained = sparse_product(self.split.other, self.D, onto=self.explained_own, n_jobs=self.n_jobs)
+            tasks.append(lambda: objective.atom_terms(self.D, self.gram, self.atom_labels, w))
         if "projection" in changed:
             self.drawn = sparse_product(self.projection_graph, self.Y, n_jobs=self.n_jobs)
-            self._terms |= objective.projection_terms(self.Y, self.drawn, self.energy, w)
-        self._terms |= objective.data_terms(
+            tasks.append(lambda: objective.projection_terms(self.Y, self.drawn, self.energy, w))
+        tasks.append(partial(self._data_terms, "codes" in changed or "dictionary" in changed))
+        for found in run_tasks(tasks, self.n_jobs):
+            self._terms |= found
+
+    def _data_terms(self, anew: bool) -> dict[str, float]:
+        """How the samples are explained, if by other codes or atoms than before, and what is left."""
+        if anew:
+            self.explained_own = sparse_product(self.split.own, self.D)
+            self.explained = sparse_product(self.split.other, self.D, onto=self.explained_own)
+        return objective.data_terms(
             self.Y, self.explained, self.explained_own, self.split.other, self.gram, self.atom_labels
         )
 

@@ -14,7 +14,7 @@ Q is a product of reflectors, some of them at a time I - V U' with thin V and U 
 """
 
 from cython cimport floating
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from jplrdl._blas cimport NO_TRANS, TRANS, gemm, larft_backward, sytrd_upper
 
@@ -111,16 +111,18 @@ def inverse_root(const double[:, ::1] ratios, const double[:, ::1] diagonals, Py
                 out[j, i] = <floating> sums[j - start]
 
 
-def gather(const floating[:, ::1] K, const floating[::1] tau, Py_ssize_t start, Py_ssize_t stop,
-           floating[:, ::1] V, floating[:, ::1] U):
-    """Of the reflectors that reduce left in K, those from start to stop, `block` at most, as rows of V and U."""
-    cdef Py_ssize_t n = K.shape[0], count = stop - start, j
+def join(floating[:, ::1] V, const floating[::1] tau, Py_ssize_t start, Py_ssize_t stop, floating[:, ::1] U):
+    """Of the reflectors I - tau vv' those from start to stop, `block` at most, as I - V'U.
+
+    The rows of V are as reduce left them in K, after its first, and get the elements that it did not write, one and
+    zeros. The rows of U are written.
+    """
+    cdef Py_ssize_t n = V.shape[1], count = stop - start, j
     cdef floating[BLOCK * BLOCK] factor
     cdef floating one = 1, zero = 0
     with nogil:
         memset(factor, 0, sizeof(factor))
         for j in range(start, stop):
-            memcpy(&V[j, 0], &K[j + 1, 0], j * sizeof(floating))
             memset(&V[j, j], 0, (n - j) * sizeof(floating))
             V[j, j] = 1
         larft_backward(stop, count, &V[start, 0], n, &tau[start], factor, BLOCK)
