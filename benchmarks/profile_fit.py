@@ -74,7 +74,8 @@ def operations(model: JPLRDLClassifier, n: int, m: int) -> dict[str, float]:
     r = min(n, m)
     independent = r < m
     eigen = 10 / 3  # times the cube of the side: a symmetric matrix to tridiagonal form, and eigenvectors back
-    polar, polish = 3 * r * d**2 + (eigen + 1) * d**3, 3 * r * d**2 + d**3
+    # A Gram matrix, to tridiagonal form; its inverse root turned back from both sides; a product.
+    polar, polish = 3 * r * d**2 + (4 / 3 + 4) * d**3, 3 * r * d**2 + d**3
     # A square projection's matrix is singular here: that is found out, and its Gram matrix made a second time.
     step = polar + polish if r > d else polar + r * d**2 + d**3 / 3 + polish
     lift = 2.0 * m * r * d

@@ -13,6 +13,7 @@ other-class terms together are once more the whole of A_i.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _atoms as _kernel
 from ._algebra import inner, largest_eigenvalue
+from ._parallel import run_tasks
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
+
+# Elements of samples whose singular vectors are found before a thread wakes.
+_LEAST = 20_000
 
 
 def initial_dictionary(
@@ -30,6 +35,7 @@ def initial_dictionary(
     *,
     method: Literal["singular", "samples"] = "singular",
     random_state: Any = None,
+    n_jobs: int | None = None,
 ) -> tuple[FloatArray, NDArray[np.intp]]:
     """The first atoms of each class, and the class of each atom.
 
@@ -47,6 +53,8 @@ def initial_dictionary(
     method : "singular" or "samples"
     random_state : int, RandomState or None
         Of the order of the samples that fill up; None takes them as they come.
+    n_jobs : int, optional
+        Threads, which share the classes.
 
     Returns
     -------
@@ -68,12 +76,13 @@ def initial_dictionary(
     if labels.shape != (len(samples),):
         raise ValueError(f"y must hold one label for each of {len(samples)} samples, got shape {np.shape(y)}")
     rng = None if random_state is None else _check_random_state(random_state)
-    blocks = []
+    tasks = []
     for label in range(len(classes)):
         own = samples[labels == label]
         own = own if rng is None else own[rng.permutation(len(own))]
         count = len(own) if n_atoms is None else as_count(n_atoms, "n_atoms")
-        blocks.append(_first_atoms(own, count, method))
+        tasks.append(partial(_first_atoms, own, count, method))
+    blocks = run_tasks(tasks, n_jobs if samples.size >= _LEAST else 1)
     atom_labels = np.repeat(np.arange(len(classes)), [len(block) for block in blocks])
     return np.vstack(blocks), atom_labels
 

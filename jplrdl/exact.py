@@ -53,30 +53,36 @@ class ExactSolver(Solver):
         that holds for any unit atoms: their number.
         """
         before, D, gram, most = self.objective, self.D, self.gram, float(len(self.D))
-        ceiling = estimated_eigenvalue(gram) if self.weights.incoherence > 0 else most
+        codes, incoherent = self.split.all, self.weights.incoherence > 0
+        ceiling, products, linear = run_tasks(
+            [
+                lambda: estimated_eigenvalue(gram) if incoherent else most,
+                lambda: _dense(codes.T @ codes),
+                lambda: sparse_product((codes + self.split.own).T, self.Y),
+            ],
+            self.n_jobs,
+        )
         slack = _SLACK[D.dtype.type] * abs(before)
         while True:
-            self.D = self._turned(D, gram, ceiling)
+            self.D = self._turned(D, gram, products, linear, ceiling)
             self.evaluate("dictionary")
             if self.objective <= before + slack or ceiling >= most:
                 break
             ceiling = min(4 * ceiling, most)
         self.record("dictionary")
 
-    def _turned(self, D: FloatArray, gram: FloatArray, ceiling: float) -> FloatArray:
-        """New atoms.
+    def _turned(
+        self, D: FloatArray, gram: FloatArray, products: FloatArray, linear: FloatArray, ceiling: float
+    ) -> FloatArray:
+        """New atoms, given A'A and the linear term of all classes.
 
         What couples those of a class to all others is C of jplrdl.dictionary, with the tangent of the incoherence:
         products of thin matrices, a class against all. They are taken for a group of classes at once, as far as they
         concern atoms outside it, which stay what they are meanwhile; each class then adds those of its group. Groups
         follow one another, but while a thread turns one, others take the products of the next with all but these two.
         """
-        D, w = D.copy(), self.weights
+        D, C, w = D.copy(), linear.copy(), self.weights
         double = D.dtype.type(2 * w.incoherence)
-        codes = self.split.all
-        products, C = run_tasks(
-            [lambda: _dense(codes.T @ codes), lambda: sparse_product((codes + self.split.own).T, self.Y)], self.n_jobs
-        )
 
         def pull(span: slice, others: slice) -> FloatArray:
             """What `others` have a part in, of the rows `span` of C."""

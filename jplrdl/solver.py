@@ -78,7 +78,7 @@ class Solver:
         self._triangular = is_lower_triangular(X)
         self._project(projection)
         self.D, self.atom_labels = initial_dictionary(
-            self.Y, labels, n_atoms, method=init_dictionary, random_state=random_state
+            self.Y, labels, n_atoms, method=init_dictionary, random_state=random_state, n_jobs=n_jobs
         )
         self.codes: FloatArray = np.zeros((len(X), len(self.D)), dtype=X.dtype)
         self.energy = inner(X, X)

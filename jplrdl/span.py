@@ -14,7 +14,7 @@ from ._parallel import run_chunks
 from ._products import gram_matrix, product
 from ._validation import FloatArray, as_float_array
 
-_FEATURES, _SOLVED = 8192, 512
+_FEATURES, _SOLVED = 8192, 256
 # Of the smallest pivot of a Cholesky factor, as a share of the largest: from where on one factor will do, and two will;
 # and a distance from orthonormality. What is beyond is for eigenvalues to tell.
 _FIRM_PIVOT, _LEAST_PIVOT, _MOST_APART = 1e-4, {np.float64: 1e-8, np.float32: 1e-4}, 1e-2
@@ -52,7 +52,7 @@ class Span(NamedTuple):
         """Orthonormal vectors of coordinates, the columns of P, as vectors of features, orthonormal to 1e-10."""
         if self.factor is None:
             return product(self.rows.T, P, n_jobs=n_jobs)
-        P = solve_triangular(self.factor, _double(P), check_finite=False)
+        P = _solve(self.factor, P, np.empty(P.shape), n_jobs, transposed=False)
         lifted: FloatArray = np.empty((self.n_features, P.shape[1]), dtype=self.rows.dtype)
         for part in _parts(self.n_features):
             lifted[part] = product(_double(self.rows[:, part]).T, P, n_jobs=n_jobs)
@@ -179,11 +179,13 @@ def _gram(rows: FloatArray, n_jobs: int | None) -> FloatArray:
     return reduce(np.add, (gram_matrix(_double(rows[:, part]), n_jobs=n_jobs) for part in parts))
 
 
-def _solve(factor: FloatArray, rows: FloatArray, out: FloatArray, n_jobs: int | None) -> FloatArray:
-    """R^-T times rows, some features at a time, in threads; out may be rows."""
+def _solve(
+    factor: FloatArray, rows: FloatArray, out: FloatArray, n_jobs: int | None, *, transposed: bool = True
+) -> FloatArray:
+    """R^-T or R^-1 times rows, some columns at a time, in threads; out may be rows."""
 
     def solve(some: slice) -> None:
-        out[:, some] = solve_triangular(factor, _double(rows[:, some]), trans="T", check_finite=False)
+        out[:, some] = solve_triangular(factor, _double(rows[:, some]), trans=int(transposed), check_finite=False)
 
     run_chunks(solve, rows.shape[1], _SOLVED, n_jobs)
     return out
