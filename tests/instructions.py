@@ -22,14 +22,15 @@ import numpy as np
 import jplrdl
 from jplrdl._products import sparse_product
 from jplrdl.dictionary import update_atoms
+from jplrdl.inverse_root import inverse_root
 from jplrdl.objective import split_codes
 
 STORE = Path(__file__).with_name("instructions.json")
-MODULES = ("_alm", "_atoms", "_sparse", "cython_feature_sign", "cython_graph", "cython_prox")
+MODULES = ("_alm", "_atoms", "_inverse_root", "_sparse", "cython_feature_sign", "cython_graph", "cython_prox")
 
 
 def workload() -> None:
-    """Coding, atoms, sparse products, maps, robust PCA and a graph, in both precisions; enough to drown the imports."""
+    """Coding, atoms, products, maps, roots, robust PCA and a graph, in both precisions; enough to drown the imports."""
     rng = np.random.default_rng(0)
     mean = rng.standard_normal(60)
     atoms, samples = (mean + rng.standard_normal((count, 60)) for count in (150, 40))
@@ -51,6 +52,7 @@ def workload() -> None:
             jplrdl.prox_l1(V, 0.5)
             jplrdl.prox_l21(V, 20.0, 0)
             jplrdl.prox_l21(V, 20.0, 1)
+        inverse_root(V.T @ V, 1e-5)
         jplrdl.robust_pca(V[:, :40].copy())
 
 

@@ -7,6 +7,7 @@ from jplrdl._products import sparse_product
 from jplrdl.coding import coupled_codes
 from jplrdl.dictionary import update_atoms
 from jplrdl.huber import huber_fit
+from jplrdl.inverse_root import inverse_root
 from jplrdl.objective import split_codes
 from jplrdl.occlusion import find_blocks, typical_steps
 
@@ -31,6 +32,7 @@ def main():
         jplrdl.prox_nuclear(rng.standard_normal((110, 100)).astype(dtype), 18.0)  # a reduction that ends early
         jplrdl.prox_nuclear(rng.standard_normal((40, 50)).astype(dtype), 3.0)  # and one that does not
         jplrdl.prox_nuclear(rng.standard_normal((5, 900)).astype(dtype), 1.0)  # strip by strip
+        inverse_root((D @ D.T + np.eye(70)).astype(dtype), 1e-5)
         split = split_codes(codes * (codes > 0.1), y, np.arange(70) // 35)
         sparse_product(split.other, D, onto=sparse_product(split.own, D))
         jplrdl.robust_pca(X, tol=1e-3)
