@@ -72,7 +72,7 @@ def _turned(root: FloatArray, K: FloatArray, tau: FloatArray, n_jobs: int | None
 
         def turn(some: slice, source: FloatArray = source, target: FloatArray = target) -> None:
             target[some] = source[:, some].T
-            _kernel.turn(V, U, target[some], np.empty(_kernel.block * n, dtype=K.dtype))
+            _kernel.turn(V, U, target[some], np.empty(_kernel.block * len(target[some]), dtype=K.dtype))
 
         run_chunks(turn, n, _TURNED_ROWS, n_jobs)
     return root

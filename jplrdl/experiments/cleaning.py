@@ -27,7 +27,7 @@ Fold = tuple[FloatArray, Any, FloatArray, Any]
 CLEANINGS = ("cleaner", "fitting cleaner", "mirroring cleaner", "finding cleaner", "told cleaner")
 # The value that corrupted pixels are set to, for the cleaner that is told so.
 SATURATED = 255.0
-_FITTING = ("fitting cleaner", "mirroring cleaner")
+FITTING = ("fitting cleaner", "mirroring cleaner")
 
 
 def cleaners(cleaning: str, X: FloatArray, shape: tuple[int, ...]) -> list[Parameters]:
@@ -39,7 +39,7 @@ def cleaners(cleaning: str, X: FloatArray, shape: tuple[int, ...]) -> list[Param
     if cleaning == "finding cleaner":
         found = scattered_value(X, (shape[0], shape[1]))
         return [{} if found is None else {"missing_values": found}]
-    if cleaning in _FITTING:
+    if cleaning in FITTING:
         return [{}]
     etas: list[Parameters] = [{"eta": factor * default_eta(X.shape)} for factor in (0.8, 1.25)]
     return [{}, *etas, *([{"image_shape": tuple(shape)}] if len(shape) == 2 else [])]
@@ -47,7 +47,7 @@ def cleaners(cleaning: str, X: FloatArray, shape: tuple[int, ...]) -> list[Param
 
 def transforms(cleaning: str) -> tuple[Parameters, ...]:
     """Parameters that only `transform` uses, to choose from, the defaults first: one fit serves all of them."""
-    return ({}, *({"ridge": ridge} for ridge in ((3e-4, 3e-3, 1e-2) if cleaning in _FITTING else (3e-4, 1e-4))))
+    return ({}, *({"ridge": ridge} for ridge in ((3e-4, 3e-3, 1e-2) if cleaning in FITTING else (3e-4, 1e-4))))
 
 
 def clean_fold(
@@ -61,7 +61,7 @@ def clean_fold(
     """Images behind the cleaner, once for each set of parameters of its `transform`; kept in the folder `keep`."""
     train, y_train, test, y_test = fold
     given: Parameters = {"fit": parameters, "transform": list(afters)}
-    if cleaning not in _FITTING:
+    if cleaning not in FITTING:
         clean_train, *clean_tests = kept(keep, _clean, given, train, test)
         return [(clean_train, y_train, clean_test, y_test) for clean_test in clean_tests]
     if cleaning == "mirroring cleaner":

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from .cells import Cell
+from .cleaning import FITTING
 from .methods import METHODS, Column, columns
 
 
@@ -57,9 +58,7 @@ class Experiment:
 ALL = columns(*METHODS, *(f"cleaner + {name}" for name in METHODS))
 TOLD = columns(*(f"{cleaning} + {name}" for cleaning in ("finding cleaner", "told cleaner") for name in METHODS))
 PLAIN = columns(*METHODS)
-FACES = ALL + columns(
-    *(f"{cleaning} + {name}" for cleaning in ("fitting cleaner", "mirroring cleaner") for name in METHODS)
-)
+FACES = ALL + columns(*(f"{cleaning} + {name}" for cleaning in FITTING for name in METHODS))
 
 _YALE, _COIL = Cell("extended_yale_b", n_per_class=20), Cell("coil20", n_per_class=10)
 _CALTECH = Cell("caltech101", loose=True)

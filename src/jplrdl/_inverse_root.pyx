@@ -17,6 +17,7 @@ from cython cimport floating
 from libc.string cimport memset
 
 from jplrdl._blas cimport NO_TRANS, TRANS, gemm, larft_backward, sytrd_upper
+from jplrdl._eigenvectors cimport count_above
 
 cdef extern from "_inverse_root_loops.h":
     void climb(Py_ssize_t n_shifts, const double *ratios, double *inverses, double *sums) noexcept nogil
@@ -25,18 +26,6 @@ cdef extern from "_inverse_root_loops.h":
 
 cdef enum:
     BLOCK = 64      # reflectors that are applied at once
-
-
-cdef Py_ssize_t count_below(Py_ssize_t n, const double *d, const double *e, double x) noexcept nogil:
-    """How many eigenvalues of T are below x: the negative pivots of T - xI."""
-    cdef Py_ssize_t i, count = 0
-    cdef double pivot = 1
-    for i in range(n):
-        pivot = d[i] - x - (e[i - 1] * e[i - 1] / pivot if i > 0 else 0)
-        if -1e-290 < pivot < 1e-290:
-            pivot = -1e-290
-        count += pivot < 0
-    return count
 
 
 cdef void invert(Py_ssize_t n, const double *d, const double *e, double shift, double weight, double *ratios,
@@ -76,7 +65,8 @@ def reduce(floating[:, ::1] K, floating[::1] d, floating[::1] e, floating[::1] t
 
 def eigenvalues_below(const double[::1] d, const double[::1] e, double x):
     """How many eigenvalues of T are below x."""
-    return count_below(d.shape[0], &d[0], &e[0], x)
+    cdef double last_pivot
+    return d.shape[0] - count_above(d.shape[0], &d[0], &e[0], x, &last_pivot)
 
 
 def prepare(const double[::1] d, const double[::1] e, const double[::1] shifts, const double[::1] weights,
