@@ -10,9 +10,19 @@ from . import _sparse as _kernel
 from ._parallel import run_chunks, threads_of
 from ._validation import FloatArray
 
-_GRAM_ROWS, _PRODUCT_ROWS, _PRODUCT_COLUMNS = 256, 192, 320
+_GRAM_ROWS, _PRODUCT_ROWS, _PRODUCT_COLUMNS = 165, 192, 320
 # Multiplications, a millisecond of them, below which to wake a thread is not worth it.
 LEAST, _LEAST_SPARSE = 20_000_000, 2_000_000
+
+
+def even_parts(length: int, usual: int) -> int:
+    """How many parts of about the usual length: one, or as many for one of two threads as for the other."""
+    return max(1, 2 * round(length / (2 * usual)))
+
+
+def even_chunk(length: int, usual: int) -> int:
+    """The length of each of the even_parts, the last of which may be shorter."""
+    return max(1, -(-length // even_parts(length, usual)))
 
 
 def product(
@@ -36,8 +46,7 @@ def product(
         else:
             np.matmul(A, B[:, some], out=found[:, some])
 
-    parts = max(1, 2 * round(length / (2 * usual)))  # as many for one of two threads as for the other
-    run_chunks(fill, length, max(1, -(-length // parts)), n_jobs if A.size * k >= LEAST else 1)
+    run_chunks(fill, length, even_chunk(length, usual), n_jobs if A.size * k >= LEAST else 1)
     return found
 
 
@@ -72,13 +81,17 @@ def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
     if not (atoms.flags.c_contiguous or atoms.flags.f_contiguous):
         atoms = np.ascontiguousarray(atoms)  # NumPy would copy twice, and not see that both sides are the same
 
+    # Parts of the lower triangle with as many elements each.
+    parts = even_parts(n, _GRAM_ROWS)
+    bounds = [round(n * (k / parts) ** 0.5) for k in range(parts + 1)]
+
     def fill(part: slice) -> None:
-        rows = slice(n - part.stop, n - part.start)  # the longest first, so that no thread is left with one at the end
+        rows = slice(bounds[part.start], bounds[part.stop])
         some = atoms[rows]
         with np.errstate(all="ignore"):
             np.matmul(some, some.T, out=gram[rows, rows])
             np.matmul(some, atoms[: rows.start].T, out=gram[rows, : rows.start])
         gram[: rows.start, rows] = gram[rows, : rows.start].T
 
-    run_chunks(fill, n, _GRAM_ROWS, n_jobs if atoms.size * n >= LEAST else 1)
+    run_chunks(fill, parts, 1, n_jobs if atoms.size * n >= LEAST else 1)
     return gram

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
 from typing import Any
 
@@ -28,6 +28,7 @@ class ExactSolver(Solver):
     """Codes, atoms and projection that never raise the objective. Parameters and attributes are those of Solver."""
 
     curvature: float | None = None
+    incoherence_ceiling: float
 
     @cached_property
     def ceiling(self) -> float:
@@ -45,6 +46,16 @@ class ExactSolver(Solver):
         quadratic: FloatArray = (2 - self.weights.energy) * Y + self.weights.projection * drawn
         return quadratic
 
+    def _term_tasks(self, changed: Collection[str]) -> list[Callable[[], dict[str, float]]]:
+        tasks = super()._term_tasks(changed)
+        return [self._bound_incoherence, *tasks] if "dictionary" in changed else tasks
+
+    def _bound_incoherence(self) -> dict[str, float]:
+        """For the next dictionary, beside the terms of this one. No term."""
+        incoherent = self.weights.incoherence > 0
+        self.incoherence_ceiling = estimated_eigenvalue(self.gram) if incoherent else float(len(self.D))
+        return {}
+
     def update_dictionary(self) -> None:
         """The atoms of each class in turn.
 
@@ -53,14 +64,9 @@ class ExactSolver(Solver):
         that holds for any unit atoms: their number.
         """
         before, D, gram, most = self.objective, self.D, self.gram, float(len(self.D))
-        codes, incoherent = self.split.all, self.weights.incoherence > 0
-        ceiling, products, linear = run_tasks(
-            [
-                lambda: estimated_eigenvalue(gram) if incoherent else most,
-                lambda: _dense(codes.T @ codes),
-                lambda: sparse_product((codes + self.split.own).T, self.Y),
-            ],
-            self.n_jobs,
+        codes, ceiling = self.split.all, self.incoherence_ceiling
+        products, linear = run_tasks(
+            [lambda: _dense(codes.T @ codes), lambda: sparse_product((codes + self.split.own).T, self.Y)], self.n_jobs
         )
         slack = _SLACK[D.dtype.type] * abs(before)
         while True:

@@ -20,6 +20,7 @@ import numpy as np
 
 from . import _inverse_root as _kernel
 from ._parallel import run_chunks
+from ._products import even_chunk
 from ._validation import FloatArray
 
 _TURNED_ROWS, _BISECTIONS = 192, 12
@@ -74,7 +75,7 @@ def _turned(root: FloatArray, K: FloatArray, tau: FloatArray, n_jobs: int | None
             target[some] = source[:, some].T
             _kernel.turn(V, U, target[some], np.empty(_kernel.block * len(target[some]), dtype=K.dtype))
 
-        run_chunks(turn, n, _TURNED_ROWS, n_jobs)
+        run_chunks(turn, n, even_chunk(n, _TURNED_ROWS), n_jobs)
     return root
 
 

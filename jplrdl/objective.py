@@ -86,31 +86,20 @@ def _compressed(codes: FloatArray, values: FloatArray, columns: NDArray[Any], en
     return csr_array((values, columns, ends), shape=codes.shape)
 
 
-def data_terms(
-    Y: FloatArray,
-    explained: FloatArray,
-    explained_own: FloatArray,
-    other: Any,
-    gram: FloatArray,
-    atom_labels: Labels,
-) -> dict[str, float]:
-    """How the atoms explain the samples: A_i D and A_i^i D_i against Y, and the codes `other` over D_j, j != i.
+def unexplained(Y: FloatArray, explained: FloatArray) -> float:
+    """What is left of samples, squared."""
+    return _square(Y - explained)
 
-    `gram` is DD'.
-    """
+
+def elsewhere(other: Any, gram: FloatArray, atom_labels: Labels) -> float:
+    """The sum of |A_i^j D_j|^2 over j != i: of the codes `other`, class by class. `gram` is DD'."""
     if isinstance(other, np.ndarray):
         parts = ((other[:, own], gram[own, own]) for own in class_slices(atom_labels))
-        elsewhere = sum(inner(codes @ inside, codes) for codes, inside in parts)
-    else:
-        elsewhere = _kernel.class_energy(
-            other.indptr, other.indices, other.data, atom_labels.astype(np.intp, copy=False),
-            np.ascontiguousarray(gram, dtype=other.dtype),
-        )  # fmt: skip
-    return {
-        "reconstruction": _square(Y - explained),
-        "own_class": _square(Y - explained_own),
-        "other_classes": elsewhere,
-    }
+        return sum(inner(codes @ inside, codes) for codes, inside in parts)
+    return _kernel.class_energy(
+        other.indptr, other.indices, other.data, atom_labels.astype(np.intp, copy=False),
+        np.ascontiguousarray(gram, dtype=other.dtype),
+    )  # fmt: skip
 
 
 def code_terms(codes: Any, graph: Any, weights: Weights) -> dict[str, float]:
@@ -159,7 +148,11 @@ def terms(
     """Every term with its weight, and "objective", their sum. `energy` is |X|^2."""
     gram, split = D @ D.T, split_codes(codes, labels, atom_labels)
     found = (
-        data_terms(Y, split.all @ D, split.own @ D, split.other, gram, atom_labels)
+        {
+            "reconstruction": unexplained(Y, split.all @ D),
+            "own_class": unexplained(Y, split.own @ D),
+            "other_classes": elsewhere(split.other, gram, atom_labels),
+        }
         | code_terms(split.all, graph, weights)
         | atom_terms(D, gram, atom_labels, weights)
         | projection_terms(Y, projection_graph @ Y, energy, weights)

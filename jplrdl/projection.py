@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import LinAlgError, cholesky, eigh, lapack, svd
+from scipy.linalg import LinAlgError, cholesky, eigh, lapack, qr, svd
 
 from ._algebra import eigenvectors, inner, is_lower_triangular, top_eigenvalue
 from ._products import gram_matrix, product
@@ -28,9 +28,10 @@ def initial_projection(
 
     "pca": the directions of largest energy |XP|^2. "lpp" (locality preserving projections): the directions v with the
     smallest v'(X'LX + rI)v / v'X'DXv, for the Laplacian L and the degrees D of the positive edges of `graph`; the
-    generalised problem is solved in the span of X, where X'DX is regular, and the solution orthonormalised. The ridge
-    r, a thousandth of the mean eigenvalue of X'DX, keeps directions of hardly any energy from coming first: with more
-    features than samples they would map every class to a point, whatever the samples are.
+    generalised problem is solved in the span of X, where X'DX is regular; the columns are an orthonormal basis of what
+    these directions span. The ridge r, a thousandth of the mean eigenvalue of X'DX, keeps directions of hardly any
+    energy from coming first: with more features than samples they would map every class to a point, whatever the
+    samples are.
 
     Parameters
     ----------
@@ -80,38 +81,66 @@ def _signed(P: FloatArray) -> FloatArray:
 
 
 def _locality_preserving(x: FloatArray, graph: Any, n_components: int, n_jobs: int | None) -> FloatArray:
+    """An orthonormal basis of the span of the first directions.
+
+    If most of all directions are wanted, it is what the few others leave: eigenvectors v and w of two eigenvalues have
+    v'X'DXw = 0, so that all X'DXw are orthogonal to the first directions.
+    """
     if graph is None:
         raise ValueError("graph must be given for method='lpp', got None")
+    n = x.shape[1]
+    if n_components == n:
+        return np.eye(n)
     positive = graph.maximum(0)
     degree = np.asarray(positive.sum(axis=1)).ravel()
     # A sample without positive edges would make X'DX singular: it counts as its own neighbour.
     scale = np.where(degree > 0, degree, 1)
-    ridge = _RIDGE * float(scale @ np.einsum("ij,ij->i", x, x)) / x.shape[1]
-    if is_lower_triangular(x):
-        vectors = _independent_directions(x, positive, degree, scale, ridge, n_components, n_jobs)
+    ridge = _RIDGE * float(scale @ np.einsum("ij,ij->i", x, x)) / n
+    # Divide and conquer finds all eigenvectors sooner than bisection finds a quarter of them.
+    if 4 * n_components < n:
+        wanted = slice(0, n_components)
+    elif 4 * (n - n_components) < n:
+        wanted = slice(n_components, n)
     else:
-        scatter = x.T @ (scale[:, None] * x)
-        local = x.T @ (degree[:, None] * x - positive @ x)
-        local[np.diag_indices_from(local)] += ridge
-        # Divide and conquer finds all eigenvectors sooner than bisection finds a quarter of them.
-        few = 4 * n_components < len(local)
-        vectors = eigh(
-            (local + local.T) / 2, (scatter + scatter.T) / 2,
-            driver="gvx" if few else "gvd", subset_by_index=(0, n_components - 1) if few else None,
-        )[1][:, :n_components]  # fmt: skip
-    return np.linalg.qr(vectors)[0].astype(x.dtype, copy=False)
+        wanted = slice(0, n)
+    solve = _of_independent_samples if is_lower_triangular(x) else _of_samples
+    found = solve(x, positive, degree, scale, ridge, wanted, n_jobs)
+    if wanted.start == 0:
+        return np.linalg.qr(found[:, :n_components])[0]
+    return _complement(found)
 
 
-def _independent_directions(
+def _of_samples(
     x: FloatArray,
     positive: Any,
     degree: FloatArray,
     scale: FloatArray,
     ridge: float,
-    n_components: int,
+    wanted: slice,
     n_jobs: int | None,
 ) -> FloatArray:
-    """The v of samples whose coordinates are a regular triangular matrix, by an eigenproblem that is not generalised.
+    """The directions v that are wanted, all or the first, or X'DXv of the last."""
+    scatter = x.T @ (scale[:, None] * x)
+    local = x.T @ (degree[:, None] * x - positive @ x)
+    local[np.diag_indices_from(local)] += ridge
+    some = wanted != slice(0, len(local))
+    vectors = eigh(
+        (local + local.T) / 2, (scatter + scatter.T) / 2,
+        driver="gvx" if some else "gvd", subset_by_index=(wanted.start, wanted.stop - 1) if some else None,
+    )[1]  # fmt: skip
+    return vectors if wanted.start == 0 else scatter @ vectors
+
+
+def _of_independent_samples(
+    x: FloatArray,
+    positive: Any,
+    degree: FloatArray,
+    scale: FloatArray,
+    ridge: float,
+    wanted: slice,
+    n_jobs: int | None,
+) -> FloatArray:
+    """_of_samples whose coordinates are a regular triangular matrix, by an eigenproblem that is not generalised.
 
     With u = D^1/2 X v it is that of D^-1/2 (L + r (XX')^-1) D^-1/2: neither X'LX nor X'DX is needed.
     """
@@ -120,11 +149,23 @@ def _independent_directions(
     local = ridge * gram_matrix(inverse.T, n_jobs=n_jobs)
     local -= (positive / root[:, None] / root).toarray()
     local[np.diag_indices_from(local)] += degree / scale
-    if 4 * n_components < len(local):
-        vectors = eigh(local, subset_by_index=(0, n_components - 1), overwrite_a=True, check_finite=False)[1]
+    if wanted == slice(0, len(local)):
+        vectors = eigenvectors(local)[1]
     else:
-        vectors = eigenvectors(local)[1][:, :n_components]
-    return product(inverse, np.ascontiguousarray(vectors), n_jobs=n_jobs, triangle="lower")
+        some = wanted.start, wanted.stop - 1
+        vectors = eigh(local.T, subset_by_index=some, overwrite_a=True, check_finite=False)[1]
+    if wanted.start == 0:
+        return product(inverse, np.ascontiguousarray(vectors), n_jobs=n_jobs, triangle="lower")
+    return product(x.T, root[:, None] * vectors, n_jobs=n_jobs, triangle="upper")
+
+
+def _complement(A: FloatArray) -> FloatArray:
+    """An orthonormal basis of all that is orthogonal to independent columns: the last columns of Q in A = QR."""
+    n, k = A.shape
+    (reflectors, tau), _ = qr(A, mode="raw")
+    last = np.zeros((n, n - k), order="F")
+    last[np.arange(k, n), np.arange(n - k)] = 1
+    return np.ascontiguousarray(lapack.dormqr("L", "N", reflectors, tau, last, 64 * n, overwrite_c=True)[0])
 
 
 def update_projection(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Collection
 from typing import Any, Literal
 
 import numpy as np
@@ -107,28 +107,34 @@ class Solver:
 
     def evaluate(self, *changed: str) -> None:
         """The terms that depend on what is new, codes, dictionary or projection, in threads."""
-        w, tasks = self.weights, []
         if "codes" in changed:
             self.split = objective.split_codes(self.codes, self.labels, self.atom_labels)
-            tasks.append(lambda: objective.code_terms(self.split.all, self.graph, w))
         if "dictionary" in changed:
             self.gram = gram_matrix(self.D, n_jobs=self.n_jobs)
-            tasks.append(lambda: objective.atom_terms(self.D, self.gram, self.atom_labels, w))
+        if "codes" in changed or "dictionary" in changed:
+            self.explained_own = sparse_product(self.split.own, self.D, n_jobs=self.n_jobs)
+            self.explained = sparse_product(self.split.other, self.D, onto=self.explained_own, n_jobs=self.n_jobs)
         if "projection" in changed:
             self.drawn = sparse_product(self.projection_graph, self.Y, n_jobs=self.n_jobs)
-            tasks.append(lambda: objective.projection_terms(self.Y, self.drawn, self.energy, w))
-        tasks.append(partial(self._data_terms, "codes" in changed or "dictionary" in changed))
-        for found in run_tasks(tasks, self.n_jobs):
+        for found in run_tasks(self._term_tasks(changed), self.n_jobs):
             self._terms |= found
 
-    def _data_terms(self, anew: bool) -> dict[str, float]:
-        """How the samples are explained, if by other codes or atoms than before, and what is left."""
-        if anew:
-            self.explained_own = sparse_product(self.split.own, self.D)
-            self.explained = sparse_product(self.split.other, self.D, onto=self.explained_own)
-        return objective.data_terms(
-            self.Y, self.explained, self.explained_own, self.split.other, self.gram, self.atom_labels
-        )
+    def _term_tasks(self, changed: Collection[str]) -> list[Callable[[], dict[str, float]]]:
+        """What `evaluate` computes in threads, the longest first: some terms by name each."""
+        w, tasks = self.weights, []
+        if "dictionary" in changed:
+            tasks.append(lambda: objective.atom_terms(self.D, self.gram, self.atom_labels, w))
+        if "codes" in changed or "dictionary" in changed:
+            tasks.append(
+                lambda: {"other_classes": objective.elsewhere(self.split.other, self.gram, self.atom_labels)}
+            )
+        if "codes" in changed:
+            tasks.append(lambda: objective.code_terms(self.split.all, self.graph, w))
+        tasks.append(lambda: {"reconstruction": objective.unexplained(self.Y, self.explained)})
+        tasks.append(lambda: {"own_class": objective.unexplained(self.Y, self.explained_own)})
+        if "projection" in changed:
+            tasks.append(lambda: objective.projection_terms(self.Y, self.drawn, self.energy, w))
+        return tasks
 
     def go_on_from(self, other: Solver) -> None:
         """Start from where another solver of the same problem, with other weights, has ended."""

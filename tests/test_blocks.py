@@ -72,6 +72,22 @@ def test_lpp_directions_are_those_of_the_reference(rng, shape, n_components, lon
     np.testing.assert_allclose(np.abs(P.T @ truth), np.eye(n_components), atol=1e-7)
 
 
+@pytest.mark.parametrize("shape", [(30, 40), (60, 30)])
+@pytest.mark.parametrize("n_components", [25, 29, 30])
+@pytest.mark.parametrize("lonely", [False, True])
+def test_most_lpp_directions_span_what_those_of_the_reference_span(rng, shape, n_components, lonely):
+    """Then the few others are found, and what is orthogonal to them in the right sense."""
+    X, y = rng.standard_normal(shape) + 1, np.arange(shape[0]) % 4
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    graph = jplrdl.signed_knn_graph(X, y, 3, 3, weights="heat").tolil()
+    if lonely:
+        graph[5] = graph[:, 5] = 0
+    P = initial_projection(X, n_components, graph=graph.tocsr())
+    truth = reference.initial_projection(X, n_components, graph=graph.tocsr())
+    np.testing.assert_allclose(P.T @ P, np.eye(n_components), atol=1e-12)
+    np.testing.assert_allclose(P @ P.T, truth @ truth.T, atol=1e-9)
+
+
 def test_bad_projections_are_named(classes):
     X, _ = classes
     with pytest.raises(ValueError, match="n_components must be at most the rank of X, 30, got 31"):
