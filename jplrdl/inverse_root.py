@@ -9,11 +9,12 @@ with T tridiagonal, by Householder reflectors. Of T^-1/2 nobody needs eigenvecto
 which for all x in [low, high] at once has a sum over N nodes that is wrong by 4 exp(-2 pi^2 N / log(16 high / low)) of
 it: the midpoint rule after a substitution by an elliptic function (Hale, Higham and Trefethen, 2008). So T^-1/2 is a
 sum of some thirty inverses of tridiagonal matrices, each written down in one multiplication an element. Divide and
-conquer, the usual way, takes ten times as long for it, and LAPACK's has one thread.
+conquer, the usual way, takes ten times as long for it, and LAPACK's has one thread, as its way to T has.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from . import _inverse_root as _kernel
 from ._parallel import run_chunks
 from ._products import even_chunk
 from ._validation import FloatArray
+from .tridiagonal import reduce_symmetric
 
 _TURNED_ROWS, _BISECTIONS = 192, 12
 # Of threads' work: below so many rows it is done before they wake.
@@ -48,19 +50,24 @@ def inverse_root(K: FloatArray, least: float, *, n_jobs: int | None = None) -> I
     array([[ 0.666667, -0.333333],
            [-0.333333,  0.666667]])
     """
-    n = len(K)
-    n_jobs = n_jobs if n >= _LEAST_ROWS else 1
-    d, e, tau = np.zeros((3, n), dtype=K.dtype)
-    info = _kernel.reduce(K, d, e, tau, np.empty(_kernel.lwork(n, d), dtype=K.dtype))
-    if info != 0:
-        raise np.linalg.LinAlgError(f"a symmetric matrix was not reduced (LAPACK's info: {info})")
+    n_jobs = n_jobs if len(K) >= _LEAST_ROWS else 1
+    halved = _halvings(float(K.diagonal().max(initial=0.0)))
+    if halved != 0:
+        np.ldexp(K, -2 * halved, out=K)
+    d, e, tau = reduce_symmetric(K, n_jobs=n_jobs)
     d, e = d.astype(np.float64), e.astype(np.float64)
     bounds = _extremes(d, e, least)
     if bounds is None:
         return None
     root = np.empty_like(K)
     _tridiagonal_root(d, e, *bounds, root, n_jobs)
-    return InverseRoot(_turned(root, K, tau, n_jobs), bounds[0] / bounds[1])
+    root = _turned(root, K, tau, n_jobs)
+    return InverseRoot(root if halved == 0 else np.ldexp(root, -halved, out=root), bounds[0] / bounds[1])
+
+
+def _halvings(largest: float) -> int:
+    """Of elements' exponents, which are left as they are where squares are far from over- and underflow."""
+    return 0 if 2.0**-40 < largest < 2.0**40 else math.frexp(largest)[1] // 2
 
 
 def _turned(root: FloatArray, K: FloatArray, tau: FloatArray, n_jobs: int | None) -> FloatArray:

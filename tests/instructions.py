@@ -26,7 +26,9 @@ from jplrdl.inverse_root import inverse_root
 from jplrdl.objective import split_codes
 
 STORE = Path(__file__).with_name("instructions.json")
-MODULES = ("_alm", "_atoms", "_inverse_root", "_sparse", "cython_feature_sign", "cython_graph", "cython_prox")
+MODULES = (
+    "_alm", "_atoms", "_inverse_root", "_reduction", "_sparse", "cython_feature_sign", "cython_graph", "cython_prox",
+)  # fmt: skip
 
 
 def workload() -> None:

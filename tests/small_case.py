@@ -32,7 +32,8 @@ def main():
         jplrdl.prox_nuclear(rng.standard_normal((110, 100)).astype(dtype), 18.0)  # a reduction that ends early
         jplrdl.prox_nuclear(rng.standard_normal((40, 50)).astype(dtype), 3.0)  # and one that does not
         jplrdl.prox_nuclear(rng.standard_normal((5, 900)).astype(dtype), 1.0)  # strip by strip
-        inverse_root((D @ D.T + np.eye(70)).astype(dtype), 1e-5)
+        wide = D.reshape(210, 3)
+        inverse_root((wide @ wide.T + np.eye(210)).astype(dtype), 1e-5)
         split = split_codes(codes * (codes > 0.1), y, np.arange(70) // 35)
         sparse_product(split.other, D, onto=sparse_product(split.own, D))
         jplrdl.robust_pca(X, tol=1e-3)

@@ -41,6 +41,14 @@ def test_every_number_of_threads_gives_the_same_bits(n):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize(("scale", "dtype"), [(1e-290, float), (1e290, float), (1e-30, np.float32), (1e30, np.float32)])
+@pytest.mark.parametrize("n", [5, 150])
+def test_matrices_whose_squares_over_or_underflow(n, scale, dtype):
+    K = symmetric(n, 1e2)
+    found = inverse_root((K * scale).astype(dtype), 1e-5).matrix * np.sqrt(scale)
+    np.testing.assert_allclose(found @ K @ found, np.eye(n), atol=1e4 * np.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("values", [[1.0, 1e-13], [1.0, 0.0], [1.0, -1.0], [0.0, 0.0], [-1.0, -2.0]])
 def test_too_small_an_eigenvalue_is_told(values):
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((2, 2)))[0]

@@ -22,8 +22,8 @@ from jplrdl.cython_feature_sign cimport dfeature_sign, sfeature_sign
 
 cdef extern from "_turns.h":
     int next_turn(int *turn) noexcept nogil
-    void tell(int *done) noexcept nogil
-    void wait_for(int *done) noexcept nogil
+    void tell(int *sign, int value) noexcept nogil
+    void wait_for(int *sign, int least) noexcept nogil
 
 
 cdef enum:
@@ -118,7 +118,7 @@ def sweep_rows(const floating[:, ::1] gram, const floating[:, ::1] cov, const in
                 break
             p = order[place]
             for k in range(ptr[p], ptr[p + 1]):
-                wait_for(&done[before[k]])
+                wait_for(&done[before[k]], 1)
             memcpy(&shifted[0], &cov[p, 0], n * sizeof(floating))
             shift = pull(p, indptr, indices, data, weight, codes, counts, columns, values, shifted)
             if counts[p] == TOO_MANY or counts[p] > MOST_KEPT:
@@ -130,4 +130,4 @@ def sweep_rows(const floating[:, ::1] gram, const floating[:, ::1] cov, const in
                 status[p] = sfeature_sign(n, &gram[0, 0], n, &shifted[0], penalty, shift, <float> tol, max_iter,
                                           &codes[p, 0], &n_iter[p], &residual[p], &work[0])
             counts[p] = list_nonzeros(n, &codes[p, 0], columns.shape[1], &columns[p, 0], &values[p, 0])
-            tell(&done[p])
+            tell(&done[p], 1)

@@ -16,7 +16,7 @@ Q is a product of reflectors, some of them at a time I - V U' with thin V and U 
 from cython cimport floating
 from libc.string cimport memset
 
-from jplrdl._blas cimport NO_TRANS, TRANS, gemm, larft_backward, sytrd_upper
+from jplrdl._blas cimport NO_TRANS, TRANS, gemm, larft_backward
 from jplrdl._eigenvectors cimport count_above
 
 cdef extern from "_inverse_root_loops.h":
@@ -45,22 +45,6 @@ cdef void invert(Py_ssize_t n, const double *d, const double *e, double shift, d
 # ---------------------------------------------------------------------------------------------- called from Python
 
 most_columns, block = COLUMNS, BLOCK
-
-
-def lwork(Py_ssize_t n, const floating[::1] precision):
-    """Numbers of workspace for `reduce`."""
-    cdef floating size = 0, unused = 0
-    sytrd_upper(n, &unused, n, &unused, &unused, &unused, &size, -1)
-    return max(<Py_ssize_t> size, 1)
-
-
-def reduce(floating[:, ::1] K, floating[::1] d, floating[::1] e, floating[::1] tau, floating[::1] work):
-    """T's diagonal and off-diagonal, all of n numbers; Q's reflectors replace K. Returns LAPACK's info."""
-    cdef Py_ssize_t n = K.shape[0]
-    cdef int info
-    with nogil:
-        info = sytrd_upper(n, &K[0, 0], n, &d[0], &e[0], &tau[0], &work[0], work.shape[0])
-    return info
 
 
 def eigenvalues_below(const double[::1] d, const double[::1] e, double x):
@@ -104,8 +88,8 @@ def inverse_root(const double[:, ::1] ratios, const double[:, ::1] diagonals, Py
 def join(floating[:, ::1] V, const floating[::1] tau, Py_ssize_t start, Py_ssize_t stop, floating[:, ::1] U):
     """Of the reflectors I - tau vv' those from start to stop, `block` at most, as I - V'U.
 
-    The rows of V are as reduce left them in K, after its first, and get the elements that it did not write, one and
-    zeros. The rows of U are written.
+    The rows of V are as reduce_symmetric left them in K, after its first, and get the elements that it did not write,
+    one and zeros. The rows of U are written.
     """
     cdef Py_ssize_t n = V.shape[1], count = stop - start, j
     cdef floating[BLOCK * BLOCK] factor

@@ -1,7 +1,7 @@
-/* Turns that threads take: the next one, and the wait for a sample whose turn was before.
+/* Turns that threads take: the next one, and the wait for a sign that another has come as far.
 
-   What a thread has written before it tells of a sample, another that has waited for the sample reads. A wait is short,
-   mostly less than one search; where it is not, because more threads than processors run, the processor goes to them. */
+   What a thread has written before it tells a sign, another that has waited for the sign reads. A wait is short, mostly
+   some microseconds; where it is not, because more threads than processors run, the processor goes to them. */
 
 #ifndef JPLRDL_TURNS_H
 #define JPLRDL_TURNS_H
@@ -23,13 +23,13 @@
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define JPLRDL_NEXT(turn) _InterlockedExchangeAdd((volatile long *)(turn), 1)
-#define JPLRDL_TELL(done) _InterlockedExchange((volatile long *)(done), 1)
-#define JPLRDL_TOLD(done) _InterlockedOr((volatile long *)(done), 0)
+#define JPLRDL_TELL(sign, value) _InterlockedExchange((volatile long *)(sign), value)
+#define JPLRDL_TOLD(sign) _InterlockedOr((volatile long *)(sign), 0)
 #define JPLRDL_PAUSE() YieldProcessor()
 #else
 #define JPLRDL_NEXT(turn) __atomic_fetch_add(turn, 1, __ATOMIC_RELAXED)
-#define JPLRDL_TELL(done) __atomic_store_n(done, 1, __ATOMIC_RELEASE)
-#define JPLRDL_TOLD(done) __atomic_load_n(done, __ATOMIC_ACQUIRE)
+#define JPLRDL_TELL(sign, value) __atomic_store_n(sign, value, __ATOMIC_RELEASE)
+#define JPLRDL_TOLD(sign) __atomic_load_n(sign, __ATOMIC_ACQUIRE)
 #if defined(__x86_64__) || defined(__i386__)
 #define JPLRDL_PAUSE() __builtin_ia32_pause()
 #elif defined(__aarch64__)
@@ -39,14 +39,16 @@
 #endif
 #endif
 
-enum { JPLRDL_LOOKS = 500 }; /* before the processor is given away: some ten microseconds, a search or two */
+enum { JPLRDL_LOOKS = 500 }; /* before the processor is given away: some ten microseconds */
 
 static inline int next_turn(int *turn) { return (int)JPLRDL_NEXT(turn); }
 
-static inline void tell(int *done) { (void)JPLRDL_TELL(done); }
+static inline void tell(int *sign, int value) { (void)JPLRDL_TELL(sign, value); }
 
-static inline void wait_for(int *done) {
-    for (int looks = 0; !JPLRDL_TOLD(done); looks++) {
+static inline int told(int *sign, int least) { return JPLRDL_TOLD(sign) >= least; }
+
+static inline void wait_for(int *sign, int least) {
+    for (int looks = 0; !told(sign, least); looks++) {
         if (looks < JPLRDL_LOOKS)
             JPLRDL_PAUSE();
         else
