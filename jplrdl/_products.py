@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,8 @@ from ._validation import FloatArray
 _GRAM_ROWS, _PRODUCT_ROWS, _PRODUCT_COLUMNS = 165, 192, 320
 # Multiplications, a millisecond of them, below which to wake a thread is not worth it.
 LEAST, _LEAST_SPARSE = 20_000_000, 2_000_000
+# The same of elements that are only added.
+_LEAST_ELEMENTS, _ADDED_ROWS = 200_000, 96
 
 
 def even_parts(length: int, usual: int) -> int:
@@ -23,6 +26,20 @@ def even_parts(length: int, usual: int) -> int:
 def even_chunk(length: int, usual: int) -> int:
     """The length of each of the even_parts, the last of which may be shorter."""
     return max(1, -(-length // even_parts(length, usual)))
+
+
+def by_rows(function: Callable[[slice], FloatArray], like: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+    """A matrix as large as another, made of sums of such, some rows at a time, in threads.
+
+    What `function` needs for some rows only is in the cache when it needs it again.
+    """
+    found: FloatArray = np.empty(like.shape, dtype=like.dtype)
+
+    def fill(rows: slice) -> None:
+        found[rows] = function(rows)
+
+    run_chunks(fill, len(found), even_chunk(len(found), _ADDED_ROWS), n_jobs if found.size >= _LEAST_ELEMENTS else 1)
+    return found
 
 
 def product(

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ._algebra import estimated_eigenvalue
 from ._parallel import run_tasks
-from ._products import LEAST, sparse_product
+from ._products import LEAST, by_rows, sparse_product
 from ._validation import FloatArray
 from .dictionary import turn_group
 from .objective import class_slices
@@ -98,7 +98,9 @@ class ExactSolver(Solver):
                 coupling = coupling + double * inner
             return coupling @ D[others]
 
-        def turn(group: list[slice], span: slice, following: slice) -> FloatArray:
+        def turn(group: list[slice], span: slice, pulls: list[FloatArray], following: slice) -> FloatArray:
+            for pulled in pulls:
+                C[span] -= pulled
             here = [slice(own.start - span.start, own.stop - span.start) for own in group]
             among = np.ascontiguousarray(products[span, span])
             turn_group(D[span], here, among, C[span], w.incoherence, ceiling, w.rank)
@@ -111,9 +113,7 @@ class ExactSolver(Solver):
             span = slice(group[0].start, group[-1].stop)
             parts = [*_parts(0, before.start), *_parts(span.stop, len(D))]
             tasks = [*(partial(last, span) for last in turning), *(partial(pull, span, part) for part in parts)]
-            for pulled in run_tasks(tasks, n_jobs):
-                C[span] -= pulled
-            before, turning = span, [partial(turn, group, span)]
+            before, turning = span, [partial(turn, group, span, run_tasks(tasks, n_jobs))]
         turning[0](slice(0, 0))
         return D
 
@@ -123,15 +123,16 @@ class ExactSolver(Solver):
         The step of jplrdl.projection.update_projection, with X where M would need a product more: B - MP is X' times
         what Y = XP tells, and the new Y tells the objective.
         """
-        explained = self.explained + self.explained_own
-        if self.P.shape[0] == self.P.shape[1]:
-            self._project(turn_projection(self.P, self._gathered(explained), n_jobs=self.n_jobs))
+        square = self.P.shape[0] == self.P.shape[1]
+        a = 0.0 if square else self.ceiling if self.curvature is None else self.curvature
+        pull = self._gathered(by_rows(lambda rows: self._pull(rows, square), self.Y, n_jobs=self.n_jobs))
+        if square:
+            self._project(turn_projection(self.P, pull, n_jobs=self.n_jobs))
             self.evaluate("projection")
         else:
-            a = self.ceiling if self.curvature is None else self.curvature
-            pull = self._gathered(explained - self._quadratic(self.Y, self.drawn))
-            P, Y, before = self.P, self.Y, self.objective
-            self._project(nearest_orthonormal(P.dtype.type(a) * P + pull, P, n_jobs=self.n_jobs))
+            P, Y, before, factor = self.P, self.Y, self.objective, self.P.dtype.type(a)
+            target = by_rows(lambda rows: factor * P[rows] + pull[rows], P, n_jobs=self.n_jobs)
+            self._project(nearest_orthonormal(target, P, n_jobs=self.n_jobs))
             self.evaluate("projection")
             taken = self.objective <= before
             self.curvature = next_curvature(a, self.ceiling, taken)
@@ -139,6 +140,11 @@ class ExactSolver(Solver):
                 self.P, self.Y = P, Y
                 self.evaluate("projection")
         self.record("projection")
+
+    def _pull(self, rows: slice, square: bool) -> FloatArray:
+        """What X' times makes B - MP, or B for a square P, to which MP is the same whatever P is."""
+        explained: FloatArray = self.explained[rows] + self.explained_own[rows]
+        return explained if square else explained - self._quadratic(self.Y[rows], self.drawn[rows])
 
 
 def _dense(A: Any) -> FloatArray:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
 from ._parallel import run_chunks
-from ._products import gram_matrix, product
+from ._products import by_rows, gram_matrix, product
 from ._validation import FloatArray, as_float_array
 
 _FEATURES, _SOLVED = 8192, 256
@@ -152,17 +152,21 @@ def _apart(U: FloatArray) -> float:
 
 
 def polished(U: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
-    """U (U'U)^-1/2 for columns that are all but orthonormal: U + U (E/2 + 3/8 E^2 + ...), E = I - U'U.
+    """U (U'U)^-1/2 for columns that are all but orthonormal: U (I + E/2 + 3/8 E^2 + ...), E = I - U'U.
 
     A correction needs as many digits less as it is small: E^2 is taken in single precision, and where it is below eps,
     E itself.
     """
-    E = -gram_matrix(U.T, n_jobs=n_jobs)
-    E[np.diag_indices_from(E)] += 1
-    single = E.astype(np.float32, copy=False)
-    if float(np.linalg.norm(E)) < _SMALL:
-        return U + product(U.astype(np.float32, copy=False), single / 2, n_jobs=n_jobs)
-    return U + product(U, E / 2 + np.float32(3 / 8) * gram_matrix(single, n_jobs=n_jobs), n_jobs=n_jobs)
+    F = gram_matrix(U.T, n_jobs=n_jobs)  # less I, that is -E
+    diagonal = np.diag_indices_from(F)
+    F[diagonal] -= 1
+    single = F.astype(np.float32, copy=False)
+    if float(np.linalg.norm(single)) < _SMALL:
+        return U - product(U.astype(np.float32, copy=False), single / 2, n_jobs=n_jobs)
+    square, half = gram_matrix(single, n_jobs=n_jobs), F.dtype.type(0.5)
+    correction = by_rows(lambda rows: np.float32(3 / 8) * square[rows] - half * F[rows], F, n_jobs=n_jobs)
+    correction[diagonal] += 1
+    return product(U, correction, n_jobs=n_jobs)
 
 
 def _double(a: FloatArray) -> FloatArray:

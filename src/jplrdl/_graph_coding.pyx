@@ -23,7 +23,7 @@ from jplrdl.cython_feature_sign cimport dfeature_sign, sfeature_sign
 cdef extern from "_turns.h":
     int next_turn(int *turn) noexcept nogil
     void tell(int *sign, int value) noexcept nogil
-    void wait_for(int *sign, int least) noexcept nogil
+    bint wait_for(int *sign, int least) noexcept nogil
 
 
 cdef enum:

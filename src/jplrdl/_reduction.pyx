@@ -17,7 +17,8 @@ Each step has two parts, made of the same numbers in the same order whoever take
 3. w, some of its elements each, and with it a part of w'v;
 
 and before the next the two threads meet. One leads, and begins alone. The other joins it at the next row, if it comes at
-all: the leader asks whether it is there, and never waits for one that is not.
+all: the leader asks whether it is there, and never waits for one that is not. If it had to wait long and often for the
+other, whose processor somebody else has, it sends it away and goes on alone.
 """
 
 from cython cimport floating
@@ -29,7 +30,7 @@ from jplrdl._blas cimport NO_TRANS, TRANS, gemm, sytrd_upper
 cdef extern from "_turns.h":
     bint told(int *sign, int least) noexcept nogil
     void tell(int *sign, int value) noexcept nogil
-    void wait_for(int *sign, int least) noexcept nogil
+    bint wait_for(int *sign, int least) noexcept nogil
 
 cdef extern from "_reduction_loops.h":
     void dsymmetric_rows(Py_ssize_t first, Py_ssize_t last, const double *A, Py_ssize_t lda, const double *v,
@@ -80,6 +81,8 @@ cdef enum:
     BEGIN = 48
     SIGNS = 64
     APART = 16
+    AWAY = 1 << 24      # more than meetings: with it, the leader sends the other away
+    PATIENCE = 8        # long waits before it does
 
 
 cdef struct Bounds:
@@ -237,40 +240,47 @@ cdef void update_rows(Py_ssize_t first, Py_ssize_t last, floating *A, floating *
         i += n
 
 
-cdef void meet(int role, bint alone, int *signs, int *meetings) noexcept nogil:
-    """Until the other thread has come as far as this one."""
-    if not alone:
-        meetings[0] += 1
-        tell(signs + MET + role * APART, meetings[0])
-        wait_for(signs + MET + (1 - role) * APART, meetings[0])
+cdef bint meet(int role, bint alone, int *signs, int *meetings) noexcept nogil:
+    """Until the other thread has come as far as this one. Was it long?"""
+    if alone:
+        return False
+    meetings[0] += 1
+    tell(signs + MET + role * APART, meetings[0])
+    return wait_for(signs + MET + (1 - role) * APART, meetings[0] % AWAY)
 
 
 cdef void reduce_rows(int role, Py_ssize_t begun, Py_ssize_t n, floating *A, floating *d, floating *e, floating *tau,
                       floating *work, int *signs) noexcept nogil:
-    """Rows from the last but `begun` on, until LEAST or less are left: the role's part, or both until another comes."""
+    """Rows from the last but `begun` on, until LEAST or less are left: the role's part, or both if alone."""
     cdef bint alone = role == 0
-    cdef int first = role, last = 2 if alone else role + 1, part, meetings = 0
+    cdef int first = role, last = 2 if alone else role + 1, part, meetings = 0, long_waits = 0
     cdef Py_ssize_t k = begun % PANEL, left = n - begun + k - PANEL, i
     cdef floating last_tau = tau[left + PANEL - k - 1]
     cdef Bounds b
     while left + PANEL > LEAST:
         while k < PANEL:
             i = left + PANEL - 1 - k
-            if alone and told(signs + THERE, 1):
+            if alone and meetings == 0 and told(signs + THERE, 1):
                 alone, last = False, 1
                 tell(signs + BEGIN, <int> (n - i))
             for part in range(first, last):
                 b = bounds_of(part, left, i)
                 next_x(b, k, last_tau, A + i * n, work, n, work + (SUMS + part) * n)
-            meet(role, alone, signs, &meetings)
+            long_waits += meet(role, alone, signs, &meetings)
             for part in range(first, last):
                 b = bounds_of(part, left, i)
                 last_tau = reflect(b, k, A, A + i * n, work, n, part, d, e, tau)
-            meet(role, alone, signs, &meetings)
+            long_waits += meet(role, alone, signs, &meetings)
             for part in range(first, last):
                 b = bounds_of(part, left, i)
                 next_w(b, bounds_of(0, left, i).last, k, last_tau, work, n, work + (SUMS + part) * n)
+            if role == 0 and not alone and long_waits > PATIENCE:
+                meetings += AWAY
             meet(role, alone, signs, &meetings)
+            if told(signs + MET, AWAY):
+                if role == 1:
+                    return
+                alone, last = True, 2
             k += 1
         for part in range(first, last):
             b = bounds_of(part, left, left)

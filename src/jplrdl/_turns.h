@@ -47,13 +47,16 @@ static inline void tell(int *sign, int value) { (void)JPLRDL_TELL(sign, value); 
 
 static inline int told(int *sign, int least) { return JPLRDL_TOLD(sign) >= least; }
 
-static inline void wait_for(int *sign, int least) {
-    for (int looks = 0; !told(sign, least); looks++) {
+/* Returns whether the processor was given away meanwhile. */
+static inline int wait_for(int *sign, int least) {
+    int looks = 0;
+    for (; !told(sign, least); looks++) {
         if (looks < JPLRDL_LOOKS)
             JPLRDL_PAUSE();
         else
             JPLRDL_YIELD();
     }
+    return looks > JPLRDL_LOOKS;
 }
 
 #endif
