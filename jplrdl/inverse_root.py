@@ -21,11 +21,10 @@ import numpy as np
 
 from . import _inverse_root as _kernel
 from ._parallel import run_chunks
-from ._products import even_chunk
 from ._validation import FloatArray
-from .tridiagonal import reduce_symmetric
+from .tridiagonal import join_reflectors, reduce_symmetric
 
-_TURNED_ROWS, _BISECTIONS = 192, 12
+_BISECTIONS = 12
 # Of threads' work: below so many rows it is done before they wake.
 _LEAST_ROWS = 256
 
@@ -59,31 +58,18 @@ def inverse_root(K: FloatArray, least: float, *, n_jobs: int | None = None) -> I
     bounds = _extremes(d, e, least)
     if bounds is None:
         return None
-    root = np.empty_like(K)
+    root, between = np.empty_like(K), np.empty_like(K)
     _tridiagonal_root(d, e, *bounds, root, n_jobs)
-    root = _turned(root, K, tau, n_jobs)
+    Q = join_reflectors(K, tau, n_jobs=n_jobs)
+    # T^-1/2 is its own transpose: its columns turned are the rows of what has to be turned once more.
+    Q.turn(root, between, n_jobs=n_jobs)
+    Q.turn(between, root, n_jobs=n_jobs)
     return InverseRoot(root if halved == 0 else np.ldexp(root, -halved, out=root), bounds[0] / bounds[1])
 
 
 def _halvings(largest: float) -> int:
     """Of elements' exponents, which are left as they are where squares are far from over- and underflow."""
     return 0 if 2.0**-40 < largest < 2.0**40 else math.frexp(largest)[1] // 2
-
-
-def _turned(root: FloatArray, K: FloatArray, tau: FloatArray, n_jobs: int | None) -> FloatArray:
-    """Q T^-1/2 Q', in the place of T^-1/2; K holds the reflectors, and its last column is lost."""
-    n, V = len(root), K[1:]
-    U, between = np.empty_like(V), np.empty_like(root)
-    run_chunks(lambda some: _kernel.join(V, tau, some.start, some.stop, U), n - 1, _kernel.block, n_jobs)
-    # T^-1/2 is its own transpose: its columns turned are the rows of what has to be turned once more.
-    for source, target in ((root, between), (between, root)):
-
-        def turn(some: slice, source: FloatArray = source, target: FloatArray = target) -> None:
-            target[some] = source[:, some].T
-            _kernel.turn(V, U, target[some], np.empty(_kernel.block * len(target[some]), dtype=K.dtype))
-
-        run_chunks(turn, n, even_chunk(n, _TURNED_ROWS), n_jobs)
-    return root
 
 
 def _extremes(d: FloatArray, e: FloatArray, least: float) -> tuple[float, float] | None:

@@ -16,6 +16,7 @@ from ._products import gram_matrix, product
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 from .inverse_root import inverse_root
 from .span import find_span, polished
+from .tridiagonal import last_eigenvectors
 
 _RIDGE = 1e-3
 _PROXIMAL = 2.0**-16
@@ -149,14 +150,14 @@ def _of_independent_samples(
     local = ridge * gram_matrix(inverse.T, n_jobs=n_jobs)
     local -= (positive / root[:, None] / root).toarray()
     local[np.diag_indices_from(local)] += degree / scale
-    if wanted == slice(0, len(local)):
+    if wanted.start > 0:
+        vectors = last_eigenvectors(local, wanted.stop - wanted.start, n_jobs=n_jobs)
+        return product(x.T, root[:, None] * vectors, n_jobs=n_jobs, triangle="upper")
+    if wanted.stop == len(local):
         vectors = eigenvectors(local)[1]
     else:
-        some = wanted.start, wanted.stop - 1
-        vectors = eigh(local.T, subset_by_index=some, overwrite_a=True, check_finite=False)[1]
-    if wanted.start == 0:
-        return product(inverse, np.ascontiguousarray(vectors), n_jobs=n_jobs, triangle="lower")
-    return product(x.T, root[:, None] * vectors, n_jobs=n_jobs, triangle="upper")
+        vectors = eigh(local.T, subset_by_index=(0, wanted.stop - 1), overwrite_a=True, check_finite=False)[1]
+    return product(inverse, np.ascontiguousarray(vectors), n_jobs=n_jobs, triangle="lower")
 
 
 def _complement(A: FloatArray) -> FloatArray:

@@ -1,17 +1,38 @@
-"""A symmetric matrix in tridiagonal form, by one thread or two: the kernel `_reduction` has the mathematics."""
+"""A symmetric matrix in tridiagonal form, K = QTQ', and its last eigenvectors.
+
+The kernels `_reduction` and `_reflectors` have the mathematics.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh_tridiagonal
 
-from . import _reduction as _kernel
+from . import _reduction, _reflectors
 from ._parallel import run_chunks
+from ._products import even_chunk
 from ._validation import FloatArray
 
 # Below so many rows the work is done before a second thread wakes.
-_LEAST_ROWS = 256
+_LEAST_ROWS, _TURNED_ROWS = 256, 192
+
+
+class Reflectors(NamedTuple):
+    """Q, as I - V'U for some of its reflectors at a time, one after another."""
+
+    V: FloatArray
+    U: FloatArray
+
+    def turn(self, columns: FloatArray, out: FloatArray, *, n_jobs: int | None = None) -> None:
+        """Q times columns, as the rows of `out`, some at a time, in threads; bit-identical for every n_jobs."""
+
+        def turn(some: slice) -> None:
+            out[some] = columns[:, some].T
+            _reflectors.turn(self.V, self.U, out[some], np.empty(_reflectors.block * len(out[some]), dtype=out.dtype))
+
+        run_chunks(turn, len(out), even_chunk(len(out), _TURNED_ROWS), n_jobs)
 
 
 class Tridiagonal(NamedTuple):
@@ -43,16 +64,48 @@ def reduce_symmetric(K: FloatArray, *, n_jobs: int | None = None) -> Tridiagonal
     """
     n = len(K)
     found = Tridiagonal(*np.zeros((3, n), dtype=K.dtype))
-    work, signs = np.empty(_kernel.worksize(n), dtype=K.dtype), np.zeros(_kernel.n_signs, dtype=np.intc)
+    work, signs = np.empty(_reduction.worksize(n), dtype=K.dtype), np.zeros(_reduction.n_signs, dtype=np.intc)
     infos = []
 
     def take(role: slice) -> None:
         if role.start == 0:
-            infos.append(_kernel.lead(K, *found, work, signs))
+            infos.append(_reduction.lead(K, *found, work, signs))
         else:
-            _kernel.follow(K, *found, work, signs)
+            _reduction.follow(K, *found, work, signs)
 
     run_chunks(take, 2, 1, n_jobs if n >= _LEAST_ROWS else 1)
     if infos[0] != 0:
         raise np.linalg.LinAlgError(f"a symmetric matrix was not reduced (LAPACK's info: {infos[0]})")
     return found
+
+
+def join_reflectors(K: FloatArray, factors: FloatArray, *, n_jobs: int | None = None) -> Reflectors:
+    """Q from what reduce_symmetric has left in K, whose last column is lost, and found."""
+    found = Reflectors(K[1:], np.empty_like(K[1:]))
+    run_chunks(lambda some: _reflectors.join(found.V, factors, some.start, some.stop, found.U), len(K) - 1, _reflectors.block, n_jobs)
+    return found
+
+
+def last_eigenvectors(K: FloatArray, count: int, *, n_jobs: int | None = None) -> FloatArray:
+    """Of the `count` largest eigenvalues of a symmetric matrix, which is lost, as columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jplrdl.tridiagonal import last_eigenvectors
+    >>> abs(last_eigenvectors(np.array([[5.0, 4.0], [4.0, 5.0]]), 1)).round(6)
+    array([[0.707107],
+           [0.707107]])
+    """
+    n = len(K)
+    d, e, factors = reduce_symmetric(K, n_jobs=n_jobs)
+    norm = max(float(np.abs(d).max()), float(np.abs(e).max()))
+    # LAPACK's stemr, the fastest, reads an index that nobody has written where T falls apart: well before, bisection.
+    whole = n > 1 and float(np.abs(e[:-1]).min()) > 16 * np.finfo(K.dtype).eps * norm
+    vectors = eigh_tridiagonal(
+        d, e[:-1], select="i", select_range=(n - count, n - 1), check_finite=False,
+        lapack_driver="stemr" if whole else "stebz",
+    )[1]  # fmt: skip
+    turned = np.empty((count, n), dtype=K.dtype)
+    join_reflectors(K, factors, n_jobs=n_jobs).turn(vectors, turned, n_jobs=n_jobs)
+    return turned.T

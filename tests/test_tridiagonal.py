@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jplrdl import _reduction
-from jplrdl.tridiagonal import Tridiagonal, reduce_symmetric
+from jplrdl.tridiagonal import Tridiagonal, last_eigenvectors, reduce_symmetric
 
 SIZES = [1, 2, 3, 50, 127, 128, 129, 159, 160, 161, 193, 300]
 
@@ -90,3 +90,20 @@ def test_a_second_thread_may_come_whenever_it_does(rng, late):
         assert not second.is_alive()
         for one, other in zip(truth, found, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(("n", "count"), [(1, 1), (2, 1), (30, 7), (150, 150), (300, 40)])
+def test_last_eigenvectors_have_the_largest_eigenvalues(rng, n, count, n_jobs):
+    K = symmetric(rng, n)
+    vectors = last_eigenvectors(K.copy(), count, n_jobs=n_jobs)
+    values = np.linalg.eigvalsh(K)[n - count :]
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(count), atol=1e-12)
+    np.testing.assert_allclose(K @ vectors, vectors * values, atol=1e-12 * n)
+
+
+def test_last_eigenvectors_of_a_matrix_that_falls_apart(rng):
+    K = np.zeros((200, 200))
+    K[:90, :90], K[120:, 120:] = symmetric(rng, 90), symmetric(rng, 80)
+    vectors = last_eigenvectors(K.copy(), 20)
+    np.testing.assert_allclose(K @ vectors, vectors * np.linalg.eigvalsh(K)[180:], atol=1e-12)

@@ -3,7 +3,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 most_columns: int
-block: int
 
 def eigenvalues_below(d: NDArray[Any], e: NDArray[Any], x: float) -> int: ...
 def prepare(
@@ -22,5 +21,3 @@ def inverse_root(
     inverses: NDArray[Any],
     out: NDArray[Any],
 ) -> None: ...
-def join(V: NDArray[Any], tau: NDArray[Any], start: int, stop: int, U: NDArray[Any]) -> None: ...
-def turn(V: NDArray[Any], U: NDArray[Any], rows: NDArray[Any], work: NDArray[Any]) -> None: ...

@@ -9,24 +9,17 @@ row on, and r_i = -T_i,i+1 / p_i,
 
 so that going up a column is one multiplication an element, for many columns and all shifts at once. Nothing cancels:
 each element of G has as many digits as the pivots.
-
-Q is a product of reflectors, some of them at a time I - V U' with thin V and U = V times a small triangular matrix.
 """
 
 from cython cimport floating
 from libc.string cimport memset
 
-from jplrdl._blas cimport NO_TRANS, TRANS, gemm, larft_backward
 from jplrdl._eigenvectors cimport count_above
 
 cdef extern from "_inverse_root_loops.h":
     void climb(Py_ssize_t n_shifts, const double *ratios, double *inverses, double *sums) noexcept nogil
     enum:
         COLUMNS "JPLRDL_INVERSE_COLUMNS"
-
-cdef enum:
-    BLOCK = 64      # reflectors that are applied at once
-
 
 cdef void invert(Py_ssize_t n, const double *d, const double *e, double shift, double weight, double *ratios,
                  double *diagonal, Py_ssize_t step) noexcept nogil:
@@ -44,7 +37,7 @@ cdef void invert(Py_ssize_t n, const double *d, const double *e, double shift, d
 
 # ---------------------------------------------------------------------------------------------- called from Python
 
-most_columns, block = COLUMNS, BLOCK
+most_columns = COLUMNS
 
 
 def eigenvalues_below(const double[::1] d, const double[::1] e, double x):
@@ -83,35 +76,3 @@ def inverse_root(const double[:, ::1] ratios, const double[:, ::1] diagonals, Py
             for j in range(max(i, start), stop):
                 out[i, j] = <floating> sums[j - start]
                 out[j, i] = <floating> sums[j - start]
-
-
-def join(floating[:, ::1] V, const floating[::1] tau, Py_ssize_t start, Py_ssize_t stop, floating[:, ::1] U):
-    """Of the reflectors I - tau vv' those from start to stop, `block` at most, as I - V'U.
-
-    The rows of V are as reduce_symmetric left them in K, after its first, and get the elements that it did not write,
-    one and zeros. The rows of U are written.
-    """
-    cdef Py_ssize_t n = V.shape[1], count = stop - start, j
-    cdef floating[BLOCK * BLOCK] factor
-    cdef floating one = 1, zero = 0
-    with nogil:
-        memset(factor, 0, sizeof(factor))
-        for j in range(start, stop):
-            memset(&V[j, j], 0, (n - j) * sizeof(floating))
-            V[j, j] = 1
-        larft_backward(stop, count, &V[start, 0], n, &tau[start], factor, BLOCK)
-        gemm(NO_TRANS, NO_TRANS, stop, count, count, one, &V[start, 0], n, factor, BLOCK, zero, &U[start, 0], n)
-
-
-def turn(const floating[:, ::1] V, const floating[:, ::1] U, floating[:, ::1] rows, floating[::1] work):
-    """Q times each row, in place. The workspace holds `block` numbers a row."""
-    cdef Py_ssize_t n = V.shape[1], count = rows.shape[0], k, start, stop
-    cdef floating one = 1, zero = 0
-    with nogil:
-        for k in range((V.shape[0] + BLOCK - 1) // BLOCK):
-            start = k * BLOCK
-            stop = min(start + BLOCK, V.shape[0])
-            gemm(TRANS, NO_TRANS, stop - start, count, stop, one, &V[start, 0], n, &rows[0, 0], n, zero, &work[0],
-                 BLOCK)
-            gemm(NO_TRANS, NO_TRANS, stop, count, stop - start, -one, &U[start, 0], n, &work[0], BLOCK, one,
-                 &rows[0, 0], n)
