@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ContextDecorator
 from numbers import Integral
@@ -87,13 +87,17 @@ def threads_of(n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs))
 
 
-def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_jobs: int | None) -> None:
+def run_chunks(
+    function: Callable[[slice], Iterable[None] | None], n_rows: int, chunk: int, n_jobs: int | None
+) -> None:
     """Call function(slice) for consecutive chunks of rows, in `n_jobs` threads, of which this is one.
 
     The chunks do not depend on n_jobs, and BLAS has one thread inside each: results are bit-identical for every
-    n_jobs. An exception, Ctrl-C too, drops the chunks that have not begun and waits for those that have.
+    n_jobs. An exception, Ctrl-C too, drops the chunks that have not begun and waits for those that have, or, if
+    `function` yields between its steps, for their next steps.
     """
-    left = deque(slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk))
+    left = chunks_of(n_rows, chunk)
+    dropped: list[BaseException] = []
 
     def work() -> None:
         try:
@@ -102,9 +106,12 @@ def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_job
                     rows = left.popleft()
                 except IndexError:
                     return
-                function(rows)
-        except BaseException:
+                for _ in function(rows) or ():
+                    if dropped:
+                        return
+        except BaseException as error:
             left.clear()
+            dropped.append(error)
             raise
 
     with held_blas:
@@ -116,6 +123,11 @@ def run_chunks(function: Callable[[slice], None], n_rows: int, chunk: int, n_job
             wait(begun)
         for future in begun:
             future.result()
+
+
+def chunks_of(n_rows: int, chunk: int) -> deque[slice]:
+    """Consecutive slices of so many rows, the last of which may have fewer."""
+    return deque(slice(start, min(start + chunk, n_rows)) for start in range(0, n_rows, chunk))
 
 
 def run_tasks(tasks: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _graph_coding as _graph_kernel
 from . import cython_feature_sign as _kernel
-from ._parallel import held_blas, run_chunks, threads_of
-from ._products import LEAST, gram_matrix
+from ._parallel import chunks_of, held_blas, run_chunks, threads_of
+from ._products import LEAST, even_chunk, gram_matrix
 from ._validation import (
     FloatArray,
     as_count,
@@ -31,6 +31,7 @@ from .turns import Turns, turns_of
 CONVERGED, ITERATION_LIMIT, NOT_POSITIVE_DEFINITE = 0, 1, 2
 
 _LEAST_SWEPT = 50_000  # elements of coupled codes, half a millisecond, below which a thread is not worth waking
+_MULTIPLIED = 4  # times as many samples are multiplied with the atoms at once, for an efficient product, as coded
 _FEW, _FEW_ATOMS = 256, 128  # samples that are too few for chunks with efficient products; atoms of a part of theirs
 
 
@@ -240,9 +241,14 @@ def sparse_encode(
             run_chunks(multiply, len(atoms), _FEW_ATOMS, n_jobs if samples.size * len(atoms) >= LEAST else 1)
             run_chunks(lambda some: search(some, cov[some]), len(samples), max(4, -(-len(samples) // 16)), n_jobs)
     else:
-        run_chunks(
-            lambda some: search(some, products(some, slice(None))), len(samples), _chunk_rows(len(atoms)), n_jobs
-        )
+        step = _chunk_rows(len(atoms))
+
+        def code(some: slice) -> Iterator[None]:
+            cov = products(some, slice(None))
+            for part in chunks_of(len(cov), step):
+                yield search(slice(some.start + part.start, some.start + part.stop), cov[part])
+
+        run_chunks(code, len(samples), even_chunk(len(samples), _MULTIPLIED * step), n_jobs)
     return search.answer(shape, return_info)
 
 
@@ -458,5 +464,5 @@ def _pages(size: int) -> NDArray[np.uint8]:
 
 
 def _chunk_rows(n_atoms: int) -> int:
-    """Rows coded between two looks at the keyboard: well under a second, yet enough for an efficient product."""
+    """Rows coded between two looks at the keyboard: well under a second."""
     return max(4, min(64, 200_000 // n_atoms))

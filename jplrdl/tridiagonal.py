@@ -81,9 +81,9 @@ def reduce_symmetric(K: FloatArray, *, n_jobs: int | None = None) -> Tridiagonal
 
 def join_reflectors(K: FloatArray, factors: FloatArray, *, n_jobs: int | None = None) -> Reflectors:
     """Q from what reduce_symmetric has left in K, whose last column is lost, and found."""
-    found = Reflectors(K[1:], np.empty_like(K[1:]))
-    run_chunks(lambda some: _reflectors.join(found.V, factors, some.start, some.stop, found.U), len(K) - 1, _reflectors.block, n_jobs)
-    return found
+    V, U = K[1:], np.empty_like(K[1:])
+    run_chunks(lambda some: _reflectors.join(V, factors, some.start, some.stop, U), len(V), _reflectors.block, n_jobs)
+    return Reflectors(V, U)
 
 
 def last_eigenvectors(K: FloatArray, count: int, *, n_jobs: int | None = None) -> FloatArray:

@@ -122,6 +122,24 @@ def test_helpers_go_home_after_an_exception():
     assert sorted(seen) == list(range(100))
 
 
+def test_a_chunk_that_has_begun_is_dropped_between_its_steps():
+    begun, steps = threading.Event(), []
+
+    def run(some):
+        if some.start == 0:
+            begun.wait(10)
+            raise RuntimeError("the first chunk")
+        for _ in range(200):
+            begun.set()
+            time.sleep(0.01)
+            steps.append(some)
+            yield
+
+    with pytest.raises(RuntimeError, match="the first chunk"):
+        run_chunks(run, 2, 1, 2)
+    assert len(steps) < 100
+
+
 def test_chunks_may_have_chunks_of_their_own():
     seen = []
     run_chunks(lambda rows: run_chunks(lambda inner: seen.append((rows.start, inner.start)), 5, 1, 4), 400, 1, 400)

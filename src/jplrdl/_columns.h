@@ -25,6 +25,76 @@
 #endif
 #define JPLRDL_TOTAL(sums) ((sums[0] + sums[2]) + (sums[1] + sums[3]))
 
+/* The totals of four such sums, as a matrix is transposed; the same bits. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define JPLRDL_TOTALS(name, f, totals)                                                                        \
+    do {                                                                                                      \
+        name p_ = __builtin_shufflevector(f[0], f[1], 0, 4, 1, 5) + __builtin_shufflevector(f[0], f[1], 2, 6, 3, 7); \
+        name q_ = __builtin_shufflevector(f[2], f[3], 0, 4, 1, 5) + __builtin_shufflevector(f[2], f[3], 2, 6, 3, 7); \
+        *(name *)(totals) =                                                                                   \
+            __builtin_shufflevector(p_, q_, 0, 1, 4, 5) + __builtin_shufflevector(p_, q_, 2, 3, 6, 7);        \
+    } while (0)
+#endif
+#endif
+#ifndef JPLRDL_TOTALS
+#define JPLRDL_TOTALS(name, f, totals) \
+    for (int j_ = 0; j_ < 4; j_++)     \
+        (totals)[j_] = JPLRDL_TOTAL(f[j_])
+#endif
+
+JPLRDL_FOUR(double, dfour)
+JPLRDL_FOUR(float, sfour)
+
+/* The products of four rows with x, the first columns, as many as vectors of eight have; returns how many these are. A
+   vector of eight doubles would be too long. */
+JPLRDL_INLINE ptrdiff_t deight_products(ptrdiff_t n, const double *x, const double *const row[4], dfour sums[4]) {
+    (void)n, (void)x, (void)row, (void)sums;
+    return 0;
+}
+#if defined(__GNUC__)
+typedef float seight __attribute__((vector_size(8 * sizeof(float)), aligned(sizeof(float)), may_alias));
+/* The sum of both halves. */
+JPLRDL_INLINE sfour four_of(seight w) {
+    sfour half[2];
+    memcpy(half, &w, sizeof w);
+    return half[0] + half[1];
+}
+JPLRDL_INLINE ptrdiff_t seight_products(ptrdiff_t n, const float *x, const float *const row[4], sfour sums[4]) {
+    seight a = {0}, b = {0}, c = {0}, d = {0};
+    ptrdiff_t k = 0;
+    for (; k + 8 <= n; k += 8) {
+        JPLRDL_ADD_PRODUCTS(seight, a, row[0] + k, x + k);
+        JPLRDL_ADD_PRODUCTS(seight, b, row[1] + k, x + k);
+        JPLRDL_ADD_PRODUCTS(seight, c, row[2] + k, x + k);
+        JPLRDL_ADD_PRODUCTS(seight, d, row[3] + k, x + k);
+    }
+    sums[0] = four_of(a), sums[1] = four_of(b), sums[2] = four_of(c), sums[3] = four_of(d);
+    return k;
+}
+#else
+JPLRDL_INLINE ptrdiff_t seight_products(ptrdiff_t n, const float *x, const float *const row[4], sfour sums[4]) {
+    (void)n, (void)x, (void)row, (void)sums;
+    return 0;
+}
+#endif
+
+/* The same, all columns, of which there is a multiple of four: the sums of each row. */
+#define JPLRDL_PRODUCTS(T, prefix)                                                                            \
+    JPLRDL_INLINE void prefix##four_products(ptrdiff_t n, const T *x, const T *const row[4], T *sums) {       \
+        prefix##four f[4] = {{0}, {0}, {0}, {0}};                                                             \
+        for (ptrdiff_t k = prefix##eight_products(n, x, row, f); k < n; k += 4) {                             \
+            JPLRDL_ADD_PRODUCTS(prefix##four, f[0], row[0] + k, x + k);                                       \
+            JPLRDL_ADD_PRODUCTS(prefix##four, f[1], row[1] + k, x + k);                                       \
+            JPLRDL_ADD_PRODUCTS(prefix##four, f[2], row[2] + k, x + k);                                       \
+            JPLRDL_ADD_PRODUCTS(prefix##four, f[3], row[3] + k, x + k);                                       \
+        }                                                                                                     \
+        JPLRDL_TOTALS(prefix##four, f, sums);                                                                 \
+    }
+
+JPLRDL_PRODUCTS(double, d)
+JPLRDL_PRODUCTS(float, s)
+
 /* add_columns: y += Ax over the columns `which` of A, or over the first ones; four at a time.
    forward: X = R^-T X for the upper triangular R with leading dimension ldr; inverse holds 1 / R_ii. The rows of X before
    `first`, a multiple of four, are those of the answer already. Four columns of R stay in the first cache for all of X.
@@ -36,7 +106,6 @@
    These compare the bits of |v_i|, integers in the same order, because a compiler may take their maximum in any order. */
 #define JPLRDL_COLUMNS(T, prefix, integer, signless)                                                          \
     typedef integer prefix##bits JPLRDL_SAME_MEMORY;                                                          \
-    JPLRDL_FOUR(T, prefix##four)                                                                              \
     JPLRDL_WIDEST static void prefix##add_columns(ptrdiff_t n, ptrdiff_t count, const T *x, const T *A,       \
                                                   ptrdiff_t lda, const int *which, T *y) {                    \
         for (ptrdiff_t k = 0; k < count; k += 4) {                                                            \
@@ -60,18 +129,14 @@
         T *end = X + count * ldx;                                                                             \
         for (; i + 4 <= n; i += 4) {                                                                          \
             const T *r = R + i * ldr, *s = r + ldr, *t = s + ldr, *u = t + ldr;                               \
+            const T *rows[4] = {r, s, t, u};                                                                  \
             for (T *x = X; x < end; x += ldx) {                                                               \
-                prefix##four a = {0}, b = {0}, c = {0}, d = {0};                                              \
-                for (ptrdiff_t k = 0; k < i; k += 4) {                                                        \
-                    JPLRDL_ADD_PRODUCTS(prefix##four, a, r + k, x + k);                                       \
-                    JPLRDL_ADD_PRODUCTS(prefix##four, b, s + k, x + k);                                       \
-                    JPLRDL_ADD_PRODUCTS(prefix##four, c, t + k, x + k);                                       \
-                    JPLRDL_ADD_PRODUCTS(prefix##four, d, u + k, x + k);                                       \
-                }                                                                                             \
-                x[i] = (x[i] - JPLRDL_TOTAL(a)) * inverse[i];                                                 \
-                x[i + 1] = (x[i + 1] - JPLRDL_TOTAL(b) - s[i] * x[i]) * inverse[i + 1];                       \
-                x[i + 2] = (x[i + 2] - JPLRDL_TOTAL(c) - t[i] * x[i] - t[i + 1] * x[i + 1]) * inverse[i + 2]; \
-                x[i + 3] = (x[i + 3] - JPLRDL_TOTAL(d) - u[i] * x[i] - u[i + 1] * x[i + 1]                    \
+                T sums[4];                                                                                    \
+                prefix##four_products(i, x, rows, sums);                                                      \
+                x[i] = (x[i] - sums[0]) * inverse[i];                                                         \
+                x[i + 1] = (x[i + 1] - sums[1] - s[i] * x[i]) * inverse[i + 1];                               \
+                x[i + 2] = (x[i + 2] - sums[2] - t[i] * x[i] - t[i + 1] * x[i + 1]) * inverse[i + 2];         \
+                x[i + 3] = (x[i + 3] - sums[3] - u[i] * x[i] - u[i + 1] * x[i + 1]                            \
                             - u[i + 2] * x[i + 2]) * inverse[i + 3];                                          \
             }                                                                                                 \
         }                                                                                                     \

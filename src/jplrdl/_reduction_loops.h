@@ -30,14 +30,8 @@
             const T *row[4];                                                                                    \
             for (ptrdiff_t j = 0; j < 4; j++)                                                                   \
                 row[j] = A + lda * (k + j < count ? k + j : k);                                                 \
-            prefix##four a = {0}, b = {0}, c = {0}, d = {0};                                                    \
-            for (ptrdiff_t i = 0; i < whole; i += 4) {                                                          \
-                JPLRDL_ADD_PRODUCTS(prefix##four, a, row[0] + i, x + i);                                        \
-                JPLRDL_ADD_PRODUCTS(prefix##four, b, row[1] + i, x + i);                                        \
-                JPLRDL_ADD_PRODUCTS(prefix##four, c, row[2] + i, x + i);                                        \
-                JPLRDL_ADD_PRODUCTS(prefix##four, d, row[3] + i, x + i);                                        \
-            }                                                                                                   \
-            T sums[4] = {JPLRDL_TOTAL(a), JPLRDL_TOTAL(b), JPLRDL_TOTAL(c), JPLRDL_TOTAL(d)};                   \
+            T sums[4];                                                                                          \
+            prefix##four_products(whole, x, row, sums);                                                         \
             for (ptrdiff_t j = 0; j < 4 && k + j < count; j++) {                                                \
                 for (ptrdiff_t i = whole; i < n; i++)                                                           \
                     sums[j] += row[j][i] * x[i];                                                                \
@@ -93,12 +87,10 @@ JPLRDL_REDUCTION(float, s)
         prefix##single_rows(i, last, A, lda, v, y);                                                           \
     }
 
-typedef float seight __attribute__((vector_size(8 * sizeof(float)), aligned(sizeof(float)), may_alias));
 #define JPLRDL_AS_IT_IS(w) w
-#define JPLRDL_HALVES(w) ((sfour){w[0] + w[4], w[1] + w[5], w[2] + w[6], w[3] + w[7]})
 
 JPLRDL_SYMMETRIC_ROWS(double, d, dfour, 4, JPLRDL_AS_IT_IS)
-JPLRDL_SYMMETRIC_ROWS(float, s, seight, 8, JPLRDL_HALVES)
+JPLRDL_SYMMETRIC_ROWS(float, s, seight, 8, four_of)
 #else
 #define dsymmetric_rows dsingle_rows
 #define ssymmetric_rows ssingle_rows
