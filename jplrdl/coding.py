@@ -246,7 +246,8 @@ def sparse_encode(
         def code(some: slice) -> Iterator[None]:
             cov = products(some, slice(None))
             for part in chunks_of(len(cov), step):
-                yield search(slice(some.start + part.start, some.start + part.stop), cov[part])
+                search(slice(some.start + part.start, some.start + part.stop), cov[part])
+                yield
 
         run_chunks(code, len(samples), even_chunk(len(samples), _MULTIPLIED * step), n_jobs)
     return search.answer(shape, return_info)

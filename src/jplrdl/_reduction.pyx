@@ -6,9 +6,9 @@ before it in the panel, row i is what A and they make of it,
     x = A_i - sum_k (v_k[i] w_k + w_k[i] v_k),                  v, tau from x, so that x (I - tau vv') has one element,
     w = tau (Av - sum_k (v_k w_k'v + w_k v_k'v)),               w <- w - tau/2 (w'v) v,
 
-and after the panel the rest of A is A - sum_k (v_k w_k' + w_k v_k'). Half of the work is in these last products, half in
-Av, which reads all that is left of A for every row: what fits into the second-level caches of two processors, one half
-each, does not fit into that of one.
+and after the panel the rest of A is A - sum_k (v_k w_k' + w_k v_k'). Half of the work is in these last products, half
+in Av, which reads all that is left of A for every row: what fits into the second-level caches of two processors, one
+half each, does not fit into that of one.
 
 Each step has two parts, made of the same numbers in the same order whoever takes them:
 
@@ -16,9 +16,9 @@ Each step has two parts, made of the same numbers in the same order whoever take
 2. v; of Av what the rows above and below a bound have a part in; of w_k'v and v_k'v some of the sums;
 3. w, some of its elements each, and with it a part of w'v;
 
-and before the next the two threads meet. One leads, and begins alone. The other joins it at the next row, if it comes at
-all: the leader asks whether it is there, and never waits for one that is not. If it had to wait long and often for the
-other, whose processor somebody else has, it sends it away and goes on alone.
+and before the next the two threads meet. One leads, and begins alone. The other joins it at the next row, if it comes
+at all: the leader asks whether it is there, and never waits for one that is not. If it had to wait long and often for
+the other, whose processor somebody else has, it sends it away and goes on alone.
 """
 
 from cython cimport floating
@@ -39,7 +39,8 @@ cdef extern from "_reduction_loops.h":
                          float *y) noexcept nogil
     void ddots(Py_ssize_t n, Py_ssize_t count, const double *A, Py_ssize_t lda, const double *x,
                double *out) noexcept nogil
-    void sdots(Py_ssize_t n, Py_ssize_t count, const float *A, Py_ssize_t lda, const float *x, float *out) noexcept nogil
+    void sdots(Py_ssize_t n, Py_ssize_t count, const float *A, Py_ssize_t lda, const float *x,
+               float *out) noexcept nogil
     void dscaled(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil
     void sscaled(Py_ssize_t n, float a, const float *x, float *y) noexcept nogil
     void dplus(Py_ssize_t n, const double *x, double a, const double *z, double *y) noexcept nogil
