@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import eigh, lapack
 
 from jplrdl.inverse_root import inverse_root
+from jplrdl.tridiagonal import reduce_symmetric
 
 from . import measures
 
@@ -31,7 +32,11 @@ class InverseRoot:
         (V / np.sqrt(values)) @ V.T
 
     def time_reduction(self, n: int, n_jobs: int) -> None:
-        """LAPACK's, the part of both that has one thread."""
+        """To tridiagonal form, a part of the first."""
+        reduce_symmetric(self.K.T.copy(), n_jobs=n_jobs)
+
+    def time_lapack_reduction(self, n: int, n_jobs: int) -> None:
+        """LAPACK's, which has one thread."""
         lapack.dsytrd(self.K, lower=0, lwork=64 * n)
 
     def track_error(self, n: int, n_jobs: int) -> float:
