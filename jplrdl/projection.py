@@ -5,7 +5,7 @@ Samples are rows: Y = XP is the projected data, P'P = I.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,6 +81,15 @@ def _signed(P: FloatArray) -> FloatArray:
     return np.ascontiguousarray(P * np.sign(P[np.abs(P).argmax(axis=0), np.arange(P.shape[1])]))
 
 
+class _Edges(NamedTuple):
+    """Positive weights, their sums, D without zeros, and r."""
+
+    positive: Any
+    degree: FloatArray
+    scale: FloatArray
+    ridge: float
+
+
 def _locality_preserving(x: FloatArray, graph: Any, n_components: int, n_jobs: int | None) -> FloatArray:
     """An orthonormal basis of the span of the first directions.
 
@@ -105,22 +114,15 @@ def _locality_preserving(x: FloatArray, graph: Any, n_components: int, n_jobs: i
     else:
         wanted = slice(0, n)
     solve = _of_independent_samples if is_lower_triangular(x) else _of_samples
-    found = solve(x, positive, degree, scale, ridge, wanted, n_jobs)
+    found = solve(x, _Edges(positive, degree, scale, ridge), wanted, n_jobs)
     if wanted.start == 0:
         return np.linalg.qr(found[:, :n_components])[0]
     return _complement(found)
 
 
-def _of_samples(
-    x: FloatArray,
-    positive: Any,
-    degree: FloatArray,
-    scale: FloatArray,
-    ridge: float,
-    wanted: slice,
-    n_jobs: int | None,
-) -> FloatArray:
+def _of_samples(x: FloatArray, edges: _Edges, wanted: slice, n_jobs: int | None) -> FloatArray:
     """The directions v that are wanted, all or the first, or X'DXv of the last."""
+    positive, degree, scale, ridge = edges
     scatter = x.T @ (scale[:, None] * x)
     local = x.T @ (degree[:, None] * x - positive @ x)
     local[np.diag_indices_from(local)] += ridge
@@ -132,19 +134,12 @@ def _of_samples(
     return vectors if wanted.start == 0 else scatter @ vectors
 
 
-def _of_independent_samples(
-    x: FloatArray,
-    positive: Any,
-    degree: FloatArray,
-    scale: FloatArray,
-    ridge: float,
-    wanted: slice,
-    n_jobs: int | None,
-) -> FloatArray:
+def _of_independent_samples(x: FloatArray, edges: _Edges, wanted: slice, n_jobs: int | None) -> FloatArray:
     """_of_samples whose coordinates are a regular triangular matrix, by an eigenproblem that is not generalised.
 
     With u = D^1/2 X v it is that of D^-1/2 (L + r (XX')^-1) D^-1/2: neither X'LX nor X'DX is needed.
     """
+    positive, degree, scale, ridge = edges
     root = np.sqrt(scale)
     inverse = lapack.dtrtri(x.T)[0].T / root
     local = ridge * gram_matrix(inverse.T, n_jobs=n_jobs)

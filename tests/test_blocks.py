@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array, eye_array
 
 import jplrdl
-from jplrdl import objective, reference
+from jplrdl import objective, projection, reference
 from jplrdl._algebra import estimated_eigenvalue, largest_eigenvalue
 from jplrdl.coding import coupled_codes
 from jplrdl.dictionary import atoms_objective, initial_dictionary, nuclear_norms, update_atoms
@@ -57,18 +57,22 @@ def test_lpp_projection_spans_the_smallest_generalised_eigenvectors(classes):
     np.testing.assert_allclose(np.sort(np.linalg.eigvals(np.linalg.solve(scatter, local)).real), values[:3], atol=1e-8)
 
 
-@pytest.mark.parametrize("shape", [(30, 40), (30, 20), (60, 40)])
-@pytest.mark.parametrize("n_components", [2, 15])
-@pytest.mark.parametrize("lonely", [False, True])
-def test_lpp_directions_are_those_of_the_reference(rng, shape, n_components, lonely):
-    """Independent samples have an eigenproblem of their own, which is not generalised."""
+def lpp_of_both(rng, shape, n_components, lonely):
+    """Ours and the reference's, of samples one of which may have no neighbour."""
     X, y = rng.standard_normal(shape) + 1, np.arange(shape[0]) % 4
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     graph = jplrdl.signed_knn_graph(X, y, 3, 3, weights="heat").tolil()
     if lonely:
         graph[5] = graph[:, 5] = 0
-    P = initial_projection(X, n_components, graph=graph.tocsr())
-    truth = reference.initial_projection(X, n_components, graph=graph.tocsr())
+    return tuple(module.initial_projection(X, n_components, graph=graph.tocsr()) for module in (projection, reference))
+
+
+@pytest.mark.parametrize("shape", [(30, 40), (30, 20), (60, 40)])
+@pytest.mark.parametrize("n_components", [2, 15])
+@pytest.mark.parametrize("lonely", [False, True])
+def test_lpp_directions_are_those_of_the_reference(rng, shape, n_components, lonely):
+    """Independent samples have an eigenproblem of their own, which is not generalised."""
+    P, truth = lpp_of_both(rng, shape, n_components, lonely)
     np.testing.assert_allclose(np.abs(P.T @ truth), np.eye(n_components), atol=1e-7)
 
 
@@ -77,13 +81,7 @@ def test_lpp_directions_are_those_of_the_reference(rng, shape, n_components, lon
 @pytest.mark.parametrize("lonely", [False, True])
 def test_most_lpp_directions_span_what_those_of_the_reference_span(rng, shape, n_components, lonely):
     """Then the few others are found, and what is orthogonal to them in the right sense."""
-    X, y = rng.standard_normal(shape) + 1, np.arange(shape[0]) % 4
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    graph = jplrdl.signed_knn_graph(X, y, 3, 3, weights="heat").tolil()
-    if lonely:
-        graph[5] = graph[:, 5] = 0
-    P = initial_projection(X, n_components, graph=graph.tocsr())
-    truth = reference.initial_projection(X, n_components, graph=graph.tocsr())
+    P, truth = lpp_of_both(rng, shape, n_components, lonely)
     np.testing.assert_allclose(P.T @ P, np.eye(n_components), atol=1e-12)
     np.testing.assert_allclose(P @ P.T, truth @ truth.T, atol=1e-9)
 

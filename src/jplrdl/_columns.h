@@ -48,10 +48,13 @@ JPLRDL_FOUR(float, sfour)
 
 /* The products of four rows with x, the first columns, as many as vectors of eight have; returns how many these are. A
    vector of eight doubles would be too long. */
-JPLRDL_INLINE ptrdiff_t deight_products(ptrdiff_t n, const double *x, const double *const row[4], dfour sums[4]) {
-    (void)n, (void)x, (void)row, (void)sums;
-    return 0;
-}
+#define JPLRDL_NO_EIGHT(T, prefix)                                                                            \
+    JPLRDL_INLINE ptrdiff_t prefix##eight_products(ptrdiff_t n, const T *x, const T *const row[4],            \
+                                                   prefix##four sums[4]) {                                    \
+        (void)n, (void)x, (void)row, (void)sums;                                                              \
+        return 0;                                                                                             \
+    }
+JPLRDL_NO_EIGHT(double, d)
 #if defined(__GNUC__)
 typedef float seight __attribute__((vector_size(8 * sizeof(float)), aligned(sizeof(float)), may_alias));
 /* The sum of both halves. */
@@ -73,10 +76,7 @@ JPLRDL_INLINE ptrdiff_t seight_products(ptrdiff_t n, const float *x, const float
     return k;
 }
 #else
-JPLRDL_INLINE ptrdiff_t seight_products(ptrdiff_t n, const float *x, const float *const row[4], sfour sums[4]) {
-    (void)n, (void)x, (void)row, (void)sums;
-    return 0;
-}
+JPLRDL_NO_EIGHT(float, s)
 #endif
 
 /* The same, all columns, of which there is a multiple of four: the sums of each row. */
