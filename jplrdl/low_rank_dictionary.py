@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh
 
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative, as_positive
 from .classification import unit_rows
+from .krylov import KrylovSpace
 from .prox import prox_l1, prox_l21, prox_nuclear
 
 
@@ -126,28 +126,33 @@ def low_rank_atoms(
     incoherence = as_nonnegative(lambda_incoherence, "lambda_incoherence")
     mu, rho, mu_max = as_positive(mu, "mu"), as_positive(rho, "rho"), as_positive(mu_max, "mu_max")
     tol = (1e-8 if y.dtype == np.float64 else 1e-5) if tol is None else as_nonnegative(tol, "tol")
-    spread, basis = eigh(rest.T @ rest)
-    y, D, R = y @ basis, D @ basis, R @ basis
-    identity = np.eye(len(D), dtype=y.dtype)
-    E, T1, T2, T3 = np.zeros_like(y), np.zeros_like(y), np.zeros_like(D), np.zeros_like(A)
+    space = KrylovSpace(np.vstack([y, D, R]), rest)
+    y, unshared, D = y @ space.axes.T, (y - R) @ space.axes.T, D @ space.axes.T
+    E, U1, U2, U3 = np.zeros_like(y), np.zeros_like(y), np.zeros_like(D), np.zeros_like(A)
+    identity, rounding = np.eye(len(D), dtype=y.dtype), np.finfo(y.dtype).eps
     violations: list[tuple[float, float, float]] = []
     for _ in range(as_count(max_iter, "max_iter")):
-        Z = prox_l1(A + T3 / mu, sparse / mu)
-        A = np.linalg.solve(D @ D.T + identity, ((y - E + T1 / mu) @ D.T + Z - T3 / mu).T).T
-        J = unit_rows(prox_nuclear(D + T2 / mu, rank / mu)[0])
-        quadratic = (2 / mu + 1) * (A.T @ A) + identity
-        linear = A.T @ ((2 / mu) * (y - R) + y - E + T1 / mu) + J - T2 / mu
-        solution = diagonal_sylvester(quadratic, (2 * incoherence / mu) * spread, linear)
+        Z = prox_l1(A + U3, sparse / mu)
+        fitted = y - E + U1
+        A = np.linalg.solve(D @ D.T + identity, (fitted @ D.T + Z - U3).T).T
+        J = unit_rows(prox_nuclear(D + U2, rank / mu)[0])
+        quadratic, spread = (2 / mu + 1) * (A.T @ A) + identity, 2 * incoherence / mu
+        linear = A.T @ ((2 / mu) * unshared + fitted) + J - U2
+        solution = diagonal_sylvester(quadratic, spread * space.values, linear)
+        while spread * np.linalg.norm(solution @ space.edge) > rounding * np.linalg.norm(linear):
+            turn = space.grow()
+            y, unshared, D, U1, U2, J, linear = (M @ turn for M in (y, unshared, D, U1, U2, J, linear))
+            solution = diagonal_sylvester(quadratic, spread * space.values, linear)
         D = np.where(solution.any(axis=1, keepdims=True), unit_rows(solution), D)
         left = y - A @ D
-        E = prox_l21(left + T1 / mu, error / mu, axis=1)
+        E = prox_l21(left + U1, error / mu, axis=1)
         left, apart, unequal = left - E, D - J, A - Z
-        T1, T2, T3 = T1 + mu * left, T2 + mu * apart, T3 + mu * unequal
-        mu = min(rho * mu, mu_max)
+        growth = min(rho * mu, mu_max) / mu
+        U1, U2, U3, mu = (U1 + left) / growth, (U2 + apart) / growth, (U3 + unequal) / growth, growth * mu
         violations.append((_longest(apart), _longest(left), _longest(unequal)))
         if max(violations[-1]) < tol:
             break
-    return LowRankAtoms(D @ basis.T, Z, E @ basis.T, np.array(violations), max(violations[-1]) < tol)
+    return LowRankAtoms(D @ space.axes, Z, E @ space.axes, np.array(violations), max(violations[-1]) < tol)
 
 
 def diagonal_sylvester(Q: FloatArray, values: FloatArray, C: FloatArray) -> FloatArray:
