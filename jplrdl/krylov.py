@@ -12,11 +12,11 @@ from .classification import unit_rows
 class KrylovSpace:
     """The span of the rows of V, VS, VS^2, ... for S = F'F, one power at first.
 
-    With B an orthonormal basis of the span, a vector a row, BSB' = U diag(values) U' and W = U'B, coordinates x mean the
-    vector xW. S leads out of the span only from the last power on: of xWS, all but x diag(values) W is x edge N, for an
-    orthonormal basis N of what the next power adds. So x (q + tS)^-1, a solution of q x + t x diag(values) = c, is right
-    in the whole space but for a residual of length t |x edge|. As t falls, powers count for less and less, and
-    vectors whose equations hold to rounding errors need no more of them.
+    With B an orthonormal basis of the span, a vector a row, and BSB' = U diag(values) U', coordinates x mean the vector
+    xU'B. S leads out of the span from its last power alone: xU'BS = x diag(values) U'B + x edge N, for an orthonormal
+    basis N of what the next power adds. So the x with q x + t x diag(values) = c solves that equation in the whole
+    space, where S stands for diag(values), but for a residual of length t |x edge|: when that is a rounding error of c,
+    no more powers are needed.
 
     Parameters
     ----------
@@ -27,8 +27,6 @@ class KrylovSpace:
 
     Attributes
     ----------
-    axes : ndarray of shape (n_dimensions, n_features)
-        W, orthonormal.
     values : ndarray of shape (n_dimensions,)
     edge : ndarray of shape (n_dimensions, n_new)
         Without a column once the span holds all powers.
@@ -52,6 +50,14 @@ class KrylovSpace:
         self._matrix = np.zeros((0, 0), dtype=factor.dtype)
         self._extend(self._basis)
 
+    def coordinates(self, vectors: FloatArray) -> FloatArray:
+        """x of rows that lie in the span."""
+        return vectors @ self._basis.T @ self._vectors
+
+    def vectors(self, coordinates: FloatArray) -> FloatArray:
+        """The rows whose coordinates these are."""
+        return coordinates @ self._vectors.T @ self._basis
+
     def grow(self) -> FloatArray:
         """Add the next power; returns what takes coordinates to the new ones, x to x turn."""
         before, U = len(self._basis), self._vectors
@@ -70,7 +76,6 @@ class KrylovSpace:
         self._next = np.linalg.qr((found - (found @ self._basis.T) @ self._basis).T)[0].T
         self._matrix = _bordered(self._matrix, inside)
         self.values, self._vectors = eigh(self._matrix)
-        self.axes = self._vectors.T @ self._basis
         self.edge = self._vectors[-len(new) :].T @ (beyond @ self._next.T)
 
 

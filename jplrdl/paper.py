@@ -52,10 +52,11 @@ class PaperSolver(Solver):
         violations, failed = [], 0
         for label in range(self.atom_labels[-1] + 1):
             own, mine = self.atom_labels == label, self.labels == label
-            block = np.ix_(mine, own)
+            block, atoms = np.ix_(mine, own), D[own]
+            D[own] = 0  # what is left are the others, without a copy of them
             found = low_rank_atoms(
-                self.Y[mine], D[own], A[block], D[~own], A[np.ix_(mine, ~own)] @ D[~own], lambda_sparse=w.sparse,
-                lambda_rank=w.rank, lambda_error=self.lambda_error, lambda_incoherence=w.incoherence,
+                self.Y[mine], atoms, A[block], D, A[mine] @ D, lambda_sparse=w.sparse, lambda_rank=w.rank,
+                lambda_error=self.lambda_error, lambda_incoherence=w.incoherence,
             )  # fmt: skip
             D[own], A[block] = found.atoms, found.codes
             violations.append(found.violations)
@@ -88,7 +89,7 @@ def eigenvector_step(P: ArrayLike, quadratic: ArrayLike, step: float) -> FloatAr
 
     Eigenvectors may be rotated among themselves without any effect on tr(U'MU): U is first turned as near to P as it
     can be (Procrustes), or else the difference would mean nothing. The sum is replaced by the nearest matrix with
-    orthonormal columns, its polar factor.
+    orthonormal columns, its polar factor. A square U can be turned to P itself, which then stays where it is.
 
     Parameters
     ----------
@@ -117,6 +118,8 @@ def eigenvector_step(P: ArrayLike, quadratic: ArrayLike, step: float) -> FloatAr
     if m.shape != (len(p), len(p)):
         raise ValueError(f"quadratic must have shape {(len(p), len(p))}, as P asks, got {m.shape}")
     gamma = as_nonnegative(step, "step")
+    if p.shape[0] == p.shape[1]:
+        return p.copy()  # U is a rotation, and P the nearest one to itself
     U = eigh(m, subset_by_index=(0, p.shape[1] - 1))[1]
     aligned = U @ nearest_orthonormal(U.T @ p, np.eye(p.shape[1], dtype=p.dtype))
     return nearest_orthonormal(p + p.dtype.type(gamma) * (aligned - p), p)
