@@ -71,10 +71,10 @@ class KrylovSpace:
         inside = image @ self._basis.T
         beyond = image - inside @ self._basis
         scale = float(np.linalg.norm(image, axis=1).max(initial=0))
-        found = _orthonormal(beyond, scale)
+        found = _orthonormal(beyond, scale)[: self._basis.shape[1] - len(self._basis)]
         # The smaller a row was, the more of the basis is left in it.
         self._next = np.linalg.qr((found - (found @ self._basis.T) @ self._basis).T)[0].T
-        self._matrix = _bordered(self._matrix, inside)
+        self._matrix = np.block([[self._matrix, inside[:, : len(self._matrix)].T], [inside]])
         self.values, self._vectors = eigh(self._matrix)
         self.edge = self._vectors[-len(new) :].T @ (beyond @ self._next.T)
 
@@ -84,9 +84,3 @@ def _orthonormal(rows: FloatArray, scale: float, least: int = 0) -> FloatArray:
     Q, R, _ = qr(rows.T, mode="economic", pivoting=True)
     kept = np.abs(np.diagonal(R)) > max(rows.shape) * np.finfo(rows.dtype).eps * scale
     return Q[:, : max(least, np.count_nonzero(kept))].T
-
-
-def _bordered(matrix: FloatArray, last: FloatArray) -> FloatArray:
-    """A symmetric matrix and its last rows, the first part of which are also its last columns."""
-    old = len(matrix)
-    return np.block([[matrix, last[:, :old].T], [last[:, :old], (last[:, old:] + last[:, old:].T) / 2]])

@@ -71,9 +71,10 @@ def low_rank_atoms(
 ) -> LowRankAtoms:
     """Learn the atoms of one class, and its codes over them, from its own samples.
 
-    The scatter S = sum_{j != i} D_j'D_j of the other classes' atoms does not change here, and no norm above notices a
-    rotation of the space: everything is rotated into the eigenvectors of S once, where the Sylvester equation for D is
-    a division.
+    The scatter S = sum_{j != i} D_j'D_j of the other classes' atoms does not change here, and is all that leads out of
+    the span of samples, atoms and R. No norm above notices a rotation: everything is held in coordinates of a Krylov
+    space of S, where the Sylvester equation for D is a division. The space grows until that is right to rounding errors.
+    Multipliers are held as U = T / mu.
 
     Parameters
     ----------

@@ -120,6 +120,7 @@ def eigenvector_step(P: ArrayLike, quadratic: ArrayLike, step: float) -> FloatAr
     gamma = as_nonnegative(step, "step")
     if p.shape[0] == p.shape[1]:
         return p.copy()  # U is a rotation, and P the nearest one to itself
-    U = eigh(m, subset_by_index=(0, p.shape[1] - 1))[1]
+    # Of all eigenvectors LAPACK knows a way that takes less than half the time of its way to some.
+    U = eigh(m)[1][:, : p.shape[1]]
     aligned = U @ nearest_orthonormal(U.T @ p, np.eye(p.shape[1], dtype=p.dtype))
     return nearest_orthonormal(p + p.dtype.type(gamma) * (aligned - p), p)

@@ -9,6 +9,7 @@ import jplrdl
 from jplrdl import reference
 from jplrdl.classifier import JPLRDLClassifier
 from jplrdl.graphs import shifted_laplacian
+from jplrdl.krylov import KrylovSpace
 from jplrdl.low_rank_dictionary import diagonal_sylvester, low_rank_atoms
 from jplrdl.objective import own_codes
 from jplrdl.paper import PaperSolver, eigenvector_step
@@ -54,6 +55,36 @@ def test_every_iterate_is_that_of_the_printed_algorithm(problem, changes, max_it
     assert found.n_iter == max_iter
     for ours, theirs in ((found.atoms, D), (found.codes, Z), (found.error, E), (found.violations, violations)):
         np.testing.assert_allclose(ours, theirs, atol=1e-9)
+
+
+@pytest.mark.parametrize(("weight", "dimensions"), [(0.0, 12), (1e-5, 48), (1e-3, 90), (1.0, 90)])
+@pytest.mark.parametrize("scale", [0.0, 0.1])
+def test_atoms_that_turn_little_are_sought_in_few_dimensions(rng, unit_rows, monkeypatch, weight, dimensions, scale):
+    # Atoms in the span of six samples, as after initial_dictionary, and what others explain of these, or do not.
+    Y = unit_rows(6, 90)
+    problem = Y, Y[::-1].copy(), 0.1 * np.eye(6), unit_rows(150, 90), scale * rng.standard_normal((6, 90))
+    sizes, coordinates = [], KrylovSpace.vectors
+    monkeypatch.setattr(KrylovSpace, "vectors", lambda self, x: (sizes.append(x.shape[1]), coordinates(self, x))[1])
+    arguments = {**WEIGHTS, "lambda_incoherence": weight, "max_iter": 60}
+    found = low_rank_atoms(*problem, **arguments)
+    D, Z, E, violations = reference.low_rank_atoms(*problem, **arguments)
+    assert max(sizes) <= (dimensions if scale else dimensions // 2 if dimensions < 90 else 90)
+    for ours, theirs in ((found.atoms, D), (found.codes, Z), (found.error, E), (found.violations, violations)):
+        np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
+def test_nothing_to_learn_an_atom_without_samples_and_a_weight_that_may_not_grow(problem):
+    nothing = low_rank_atoms(*(0 * array for array in problem), **WEIGHTS)
+    assert nothing.n_iter == 1
+    assert not nothing.atoms.any()
+    # No sample along it and a nuclear norm that leaves nothing: the atom's equation says zero, and it stays.
+    x, y = np.eye(2)[:1], np.eye(2)[1:]
+    stays = low_rank_atoms(x, y, [[0.0]], x, 0 * x, lambda_rank=100.0, max_iter=1)
+    np.testing.assert_array_equal(stays.atoms, y)
+    arguments = {**WEIGHTS, "mu": 0.5, "mu_max": 0.7, "max_iter": 12}
+    found, expected = low_rank_atoms(*problem, **arguments), reference.low_rank_atoms(*problem, **arguments)
+    np.testing.assert_allclose(found.atoms, expected[0], atol=1e-9)
+    np.testing.assert_allclose(found.violations, expected[3], atol=1e-9)
 
 
 def test_one_iteration_meets_the_optimality_of_each_of_its_steps(problem):
