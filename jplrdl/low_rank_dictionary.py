@@ -73,7 +73,7 @@ def low_rank_atoms(
 
     The scatter S = sum_{j != i} D_j'D_j of the other classes' atoms does not change here, and is all that leads out of
     the span of samples, atoms and R. No norm above notices a rotation: everything is held in coordinates of a Krylov
-    space of S, where the Sylvester equation for D is a division. The space grows until that is right to rounding errors.
+    space of S, where the Sylvester equation for D is a division. The space grows until that is exact but for rounding.
     Multipliers are held as U = T / mu.
 
     Parameters
