@@ -80,10 +80,15 @@ def operations(model: JPLRDLClassifier, n: int, m: int) -> dict[str, float]:
     step = polar + polish if r > d else polar + r * d**2 + d**3 / 3 + polish
     lift = 2.0 * m * r * d
     qr = 4 * r * d**2 - 4 / 3 * d**3
+    first = qr + ((eigen + 4 / 3) * r**3 + r**2 * d if independent else 4 * n * r**2 + (eigen + 3) * r**3)
+    if d == r:  # any basis
+        first = 0
+    elif independent and 4 * (r - d) < r:  # the few directions that are left out, and what is orthogonal to them
+        first = (4 / 3 + 4 / 3) * r**3 + (r - d) * (3 * r**2 + 4 * r * d)
     return {
         # Independent samples have a Cholesky factor (COIL-100 another one); the others go through eigenvectors.
         "span": lift + (n**2 * m + r**3 / 3 + r**2 * d if independent else r**2 * n + eigen * r**3 + 2 * n * m * r),
-        "first P and D": qr + ((eigen + 4 / 3) * r**3 + r**2 * d if independent else 4 * n * r**2 + (eigen + 3) * r**3),
+        "first P and D": first,
         "codes": (model.n_iter_ + 1) * 2.0 * n * C * d,
         "dictionary": model.n_iter_ * 3.0 * C**2 * d,
         "projection": model.n_iter_ * ((2.0 if r < m else 4.0) * n * r * d + step),
