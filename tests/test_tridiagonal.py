@@ -42,6 +42,16 @@ def test_reflectors_turn_it_back_into_the_matrix(rng, n, dtype):
     np.testing.assert_allclose(Q @ matrix_of(T) @ Q.T, K, atol=20 * n**0.5 * eps * np.abs(K).max())
 
 
+def test_a_matrix_that_is_nearly_tridiagonal_loses_no_digits(rng):
+    """Of the two reflectors that turn a row, the one that subtracts nothing from nearly the same."""
+    K = 1e-7 * symmetric(rng, 200) + np.diag(np.full(199, 2.0), 1) + np.diag(np.full(199, 2.0), -1)
+    left = K.copy()
+    T = reduce_symmetric(left)
+    Q = turned_back(left, T)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(200), atol=1e-13)
+    np.testing.assert_allclose(Q @ matrix_of(T) @ Q.T, K, atol=1e-13)
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_eigenvalues_are_those_of_the_matrix(rng, n):
     K = symmetric(rng, n)
