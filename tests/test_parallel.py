@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import joblib
@@ -138,6 +139,25 @@ def test_a_chunk_that_has_begun_is_dropped_between_its_steps():
     with pytest.raises(RuntimeError, match="the first chunk"):
         run_chunks(run, 2, 1, 2)
     assert len(steps) < 100
+
+
+def test_helpers_remember_nothing_of_what_they_have_done():
+    class Given:
+        pass
+
+    given, began = Given(), threading.Barrier(2)
+    last = weakref.ref(given)
+
+    def run(_, given=given):
+        began.wait(10)
+
+    run_chunks(run, 2, 1, 2)
+    del given, run
+    for _ in range(100):
+        if last() is None:
+            break
+        time.sleep(0.01)
+    assert last() is None
 
 
 def test_chunks_may_have_chunks_of_their_own():
