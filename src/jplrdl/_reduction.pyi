@@ -2,7 +2,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-least: int
 n_signs: int
 
 def worksize(n: int) -> int: ...

@@ -297,7 +297,7 @@ cdef void reduce_rows(int role, Py_ssize_t begun, Py_ssize_t n, floating *A, flo
 
 # ---------------------------------------------------------------------------------------------- called from Python
 
-least, n_signs = LEAST, SIGNS
+n_signs = SIGNS
 
 
 def worksize(Py_ssize_t n):
