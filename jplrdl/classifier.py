@@ -60,6 +60,9 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Share of the way to the new projection that the solver "paper" goes.
     init_projection : "lpp" or "pca"
         The first projection: supervised locality preserving projections, or principal components.
+    init_ridge : float >= 0
+        Of the former, as a share of the samples' mean energy in a direction; the larger, the nearer to the latter. Has
+        a say if n_components is below the rank of X, and most with about as many samples as features.
     init_dictionary : "singular" or "samples"
         The first atoms: singular vectors of each class, or its samples, which code_penalty=0 suits.
     learn_projection : bool
@@ -135,6 +138,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         "lambda_error": [Interval(Real, 0, None, closed="neither")],
         "projection_step": [Interval(Real, 0, 1, closed="right")],
         "init_projection": [StrOptions({"lpp", "pca"})],
+        "init_ridge": [_NOT_NEGATIVE],
         "init_dictionary": [StrOptions({"singular", "samples"})],
         "learn_projection": ["boolean"],
         "low_rank_graph": ["boolean"],
@@ -183,6 +187,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         lambda_error: float = 1.0,
         projection_step: float = 0.1,
         init_projection: Literal["lpp", "pca"] = "lpp",
+        init_ridge: float = 0.001,
         init_dictionary: Literal["singular", "samples"] = "singular",
         learn_projection: bool = True,
         low_rank_graph: bool = True,
@@ -213,6 +218,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.lambda_error = lambda_error
         self.projection_step = projection_step
         self.init_projection = init_projection
+        self.init_ridge = init_ridge
         self.init_dictionary = init_dictionary
         self.learn_projection = learn_projection
         self.low_rank_graph = low_rank_graph
@@ -259,7 +265,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _solve(self, problem: Problem, start: Solver | None = None) -> Solver:
         """Fit to a problem, from where another solver of it has ended if there is one."""
         dimension = self._dimension(problem.span.n_features, problem.rank)
-        first = problem.first_projection(dimension, self.init_projection, n_jobs=self.n_jobs)
+        first = problem.first_projection(dimension, self.init_projection, self.init_ridge, n_jobs=self.n_jobs)
         solver = self._solver(
             problem.X, problem.labels, first, self.n_atoms,
             problem.graph, problem.projection_graph,

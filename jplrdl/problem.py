@@ -55,10 +55,12 @@ class Problem:
         return self.span.rank
 
     def first_projection(
-        self, n_components: int, method: Literal["lpp", "pca"], *, n_jobs: int | None = None
+        self, n_components: int, method: Literal["lpp", "pca"], ridge: float, *, n_jobs: int | None = None
     ) -> FloatArray:
         """P to start from, shape (rank, n_components)."""
-        return first_directions(self.X, n_components, graph=self.weights, method=method, n_jobs=n_jobs)
+        return first_directions(
+            self.X, n_components, graph=self.weights, method=method, ridge=ridge, n_jobs=n_jobs
+        )
 
 
 def pose_problem(

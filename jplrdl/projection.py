@@ -18,21 +18,20 @@ from .inverse_root import inverse_root
 from .span import find_span, polished
 from .tridiagonal import last_eigenvectors
 
-_RIDGE = 1e-3
 _PROXIMAL = 2.0**-16
 
 
 def initial_projection(
-    X: ArrayLike, n_components: int, *, graph: Any = None, method: Literal["lpp", "pca"] = "lpp"
+    X: ArrayLike, n_components: int, *, graph: Any = None, method: Literal["lpp", "pca"] = "lpp", ridge: float = 1e-3
 ) -> FloatArray:
     """The first projection, shape (n_features, n_components), orthonormal columns.
 
     "pca": the directions of largest energy |XP|^2. "lpp" (locality preserving projections): the directions v with the
     smallest v'(X'LX + rI)v / v'X'DXv, for the Laplacian L and the degrees D of the positive edges of `graph`; the
     generalised problem is solved in the span of X, where X'DX is regular; the columns are an orthonormal basis of what
-    these directions span. The ridge r, a thousandth of the mean eigenvalue of X'DX, keeps directions of hardly any
-    energy from coming first: with more features than samples they would map every class to a point, whatever the
-    samples are.
+    these directions span. r, `ridge` times the mean eigenvalue of X'DX, keeps directions of hardly any energy from
+    coming first: with more features than samples they would map every class to a point, whatever the samples are. A
+    large one leads towards the directions of largest energy.
 
     Parameters
     ----------
@@ -42,6 +41,8 @@ def initial_projection(
     graph : sparse matrix of shape (n_samples, n_samples)
         Weights, for "lpp"; negative ones are left out.
     method : "lpp" or "pca"
+    ridge : float >= 0
+        For "lpp".
 
     Examples
     --------
@@ -55,7 +56,10 @@ def initial_projection(
     span = find_span(x)
     if not 1 <= as_count(n_components, "n_components") <= span.rank:
         raise ValueError(f"n_components must be at most the rank of X, {span.rank}, got {n_components}")
-    return _signed(polished(span.lift(first_directions(span.coordinates, n_components, graph=graph, method=method))))
+    first = first_directions(
+        span.coordinates, n_components, graph=graph, method=method, ridge=as_nonnegative(ridge, "ridge")
+    )
+    return _signed(polished(span.lift(first)))
 
 
 def first_directions(
@@ -64,13 +68,14 @@ def first_directions(
     *,
     graph: Any = None,
     method: Literal["lpp", "pca"] = "lpp",
+    ridge: float = 1e-3,
     n_jobs: int | None = None,
 ) -> FloatArray:
     """initial_projection of samples that are in a basis of their span already."""
     if method == "pca":
         directions = svd(X, full_matrices=False)[2][:n_components].T
     elif method == "lpp":
-        directions = _locality_preserving(X.astype(np.float64, copy=False), graph, n_components, n_jobs)
+        directions = _locality_preserving(X.astype(np.float64, copy=False), graph, n_components, ridge, n_jobs)
     else:
         raise ValueError(f"method must be 'lpp' or 'pca', got {method!r}")
     return _signed(directions.astype(X.dtype, copy=False))
@@ -90,7 +95,9 @@ class _Edges(NamedTuple):
     ridge: float
 
 
-def _locality_preserving(x: FloatArray, graph: Any, n_components: int, n_jobs: int | None) -> FloatArray:
+def _locality_preserving(
+    x: FloatArray, graph: Any, n_components: int, ridge: float, n_jobs: int | None
+) -> FloatArray:
     """An orthonormal basis of the span of the first directions.
 
     If most of all directions are wanted, it is what the few others leave: eigenvectors v and w of two eigenvalues have
@@ -105,7 +112,7 @@ def _locality_preserving(x: FloatArray, graph: Any, n_components: int, n_jobs: i
     degree = np.asarray(positive.sum(axis=1)).ravel()
     # A sample without positive edges would make X'DX singular: it counts as its own neighbour.
     scale = np.where(degree > 0, degree, 1)
-    ridge = _RIDGE * float(scale @ np.einsum("ij,ij->i", x, x)) / n
+    mean_eigenvalue = float(scale @ np.einsum("ij,ij->i", x, x)) / n
     # Divide and conquer finds all eigenvectors sooner than bisection finds a quarter of them.
     if 4 * n_components < n:
         wanted = slice(0, n_components)
@@ -114,7 +121,7 @@ def _locality_preserving(x: FloatArray, graph: Any, n_components: int, n_jobs: i
     else:
         wanted = slice(0, n)
     solve = _of_independent_samples if is_lower_triangular(x) else _of_samples
-    found = solve(x, _Edges(positive, degree, scale, ridge), wanted, n_jobs)
+    found = solve(x, _Edges(positive, degree, scale, ridge * mean_eigenvalue), wanted, n_jobs)
     if wanted.start == 0:
         return np.linalg.qr(found[:, :n_components])[0]
     return _complement(found)

@@ -37,6 +37,7 @@ def draw_model(rng):
         "n_atoms": [None, int(rng.integers(1, 20))][rng.integers(2)],
         "solver": str(rng.choice(["exact", "exact", "paper"])),
         "init_projection": str(rng.choice(["lpp", "pca"])),
+        "init_ridge": 10.0 ** rng.uniform(-5, 1),
         "residual": str(rng.choice(["paper", "normalized"])),
         "max_iter": int(rng.integers(0, 6)),
         "n_jobs": [None, 1, 2][rng.integers(3)],

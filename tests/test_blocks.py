@@ -42,37 +42,41 @@ def test_pca_projection_keeps_the_most_energy(classes):
     np.testing.assert_allclose(np.sum((X @ P) ** 2), np.sum(singular[:5] ** 2), rtol=1e-10)
 
 
-def test_lpp_projection_spans_the_smallest_generalised_eigenvectors(classes):
+@pytest.mark.parametrize("share", [0.0, 1e-3, 1.0])
+def test_lpp_projection_spans_the_smallest_generalised_eigenvectors(classes, share):
     X, y = classes
     graph = jplrdl.signed_knn_graph(X, y, 4, 4, weights="heat")
-    P = initial_projection(X, 3, graph=graph)
+    P = initial_projection(X, 3, graph=graph, ridge=share)
     np.testing.assert_allclose(P.T @ P, np.eye(3), atol=1e-12)
     positive = graph.toarray().clip(min=0)
     Z = X @ span_basis(X)
     D = np.diag(positive.sum(axis=1))
-    ridge = 1e-3 * np.trace(Z.T @ D @ Z) / Z.shape[1]
+    ridge = share * np.trace(Z.T @ D @ Z) / Z.shape[1]
     ridged = Z.T @ (D - positive) @ Z + ridge * np.eye(Z.shape[1])
     values = np.sort(np.linalg.eigvals(np.linalg.solve(Z.T @ D @ Z, ridged)).real)
     local, scatter = P.T @ X.T @ (D - positive) @ X @ P + ridge * np.eye(3), P.T @ X.T @ D @ X @ P
     np.testing.assert_allclose(np.sort(np.linalg.eigvals(np.linalg.solve(scatter, local)).real), values[:3], atol=1e-8)
 
 
-def lpp_of_both(rng, shape, n_components, lonely):
+def lpp_of_both(rng, shape, n_components, lonely, ridge=1e-3):
     """Ours and the reference's, of samples one of which may have no neighbour."""
     X, y = rng.standard_normal(shape) + 1, np.arange(shape[0]) % 4
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     graph = jplrdl.signed_knn_graph(X, y, 3, 3, weights="heat").tolil()
     if lonely:
         graph[5] = graph[:, 5] = 0
-    return tuple(module.initial_projection(X, n_components, graph=graph.tocsr()) for module in (projection, reference))
+    return tuple(
+        module.initial_projection(X, n_components, graph=graph.tocsr(), ridge=ridge)
+        for module in (projection, reference)
+    )
 
 
 @pytest.mark.parametrize("shape", [(30, 40), (30, 20), (60, 40)])
 @pytest.mark.parametrize("n_components", [2, 15])
-@pytest.mark.parametrize("lonely", [False, True])
-def test_lpp_directions_are_those_of_the_reference(rng, shape, n_components, lonely):
+@pytest.mark.parametrize(("lonely", "ridge"), [(False, 1e-3), (True, 1e-3), (False, 1.0)])
+def test_lpp_directions_are_those_of_the_reference(rng, shape, n_components, lonely, ridge):
     """Independent samples have an eigenproblem of their own, which is not generalised."""
-    P, truth = lpp_of_both(rng, shape, n_components, lonely)
+    P, truth = lpp_of_both(rng, shape, n_components, lonely, ridge)
     np.testing.assert_allclose(np.abs(P.T @ truth), np.eye(n_components), atol=1e-7)
 
 
@@ -94,6 +98,8 @@ def test_bad_projections_are_named(classes):
         initial_projection(X, 3)
     with pytest.raises(ValueError, match="method must be"):
         initial_projection(X, 3, method="lda")
+    with pytest.raises(ValueError, match="ridge must be finite and >= 0, got -1"):
+        initial_projection(X, 3, method="pca", ridge=-1)
 
 
 # ----------------------------------------------------------------------------------------------- projection update

@@ -126,7 +126,7 @@ def test_parameters_of_prediction_need_no_new_fit(digits):
     [
         {"lambda_rank": 0.0}, {"learn_projection": False}, {"lambda_incoherence": 0.0}, {"lambda_graph": 0.0},
         {"low_rank_graph": False}, {"penalty_edges": False}, {"init_projection": "pca"}, {"n_atoms": 3},
-        {"init_dictionary": "samples"},
+        {"init_dictionary": "samples"}, {"init_ridge": 1.0},
         {"n_neighbors_same": 2, "n_neighbors_other": 1}, {"n_components": 0.2},
     ],
 )  # fmt: skip

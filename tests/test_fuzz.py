@@ -253,7 +253,7 @@ class Estimator(RuleBasedStateMachine):
         n_components=st.integers(1, 10) | st.floats(0.1, 0.9), n_atoms=st.none() | st.integers(1, 8),
         max_iter=st.integers(0, 2), solver=st.sampled_from(["exact", "exact", "paper"]),
         learn_projection=st.booleans(), low_rank_graph=st.booleans(), penalty_edges=st.booleans(),
-        init_projection=st.sampled_from(["lpp", "pca"]),
+        init_projection=st.sampled_from(["lpp", "pca"]), init_ridge=st.sampled_from([0.0, 1e-3, 1.0, 1e30]),
         factors=st.lists(st.sampled_from([0.0, 1e-3, 0.1, 1.0, 1e3]), min_size=6, max_size=6),
     )  # fmt: skip
     def change(self, factors, **parameters):

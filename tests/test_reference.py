@@ -30,6 +30,7 @@ def test_defaults_are_the_same():
         {"lambda_rank": 1.0, "lambda_incoherence": 0.1, "lambda_energy": 0.5},
         {"n_atoms": 4, "learn_projection": False},
         {"init_projection": "pca", "lambda_graph": 0.05},
+        {"init_ridge": 0.5},
         {"init_dictionary": "samples", "lambda_sparse": 0.01},
     ],
 )

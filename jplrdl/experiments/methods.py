@@ -79,6 +79,8 @@ _CODES: tuple[Grid, ...] = (
     {"code_penalty": (0.0,), "code_ridge": _RIDGES, **_RULES},
     {"code_penalty": (0.001, 0.01), "code_ridge": (1e-4, 1e-3, 1e-2), **_RULES},
 )
+# With about as many samples as features a first projection without much of a ridge fits their noise.
+_LOOSE_START: Grid = {**_ATOMS, "init_ridge": (0.001, 0.1, 1.0)}
 # A penalty of 0.01 leaves hundreds of non-zeros in codes of loose classes, and a split takes minutes to predict.
 _LOOSE_CODES: tuple[Grid, ...] = (
     {"code_penalty": (0.0,), "code_ridge": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), **_RULES},
@@ -95,10 +97,10 @@ METHODS: dict[str, Method] = {
         CollaborativeRepresentationClassifier,
         predict_grids=({"ridge": (*_RIDGES, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)},),
     ),
-    "start": Method(lambda: RememberingClassifier(max_iter=0), _ATOMS, _CODES, (_ATOMS, _LOOSE_CODES), ours=True),
+    "start": Method(lambda: RememberingClassifier(max_iter=0), _ATOMS, _CODES, (_LOOSE_START, _LOOSE_CODES), ours=True),
     "exact": Method(
         RememberingClassifier, {**_ATOMS, "lambda_sparse": (0.01, 0.08)}, _CODES,
-        ({**_ATOMS, "lambda_sparse": (0.08, 0.3)}, _LOOSE_CODES), ours=True,
+        ({**_LOOSE_START, "lambda_sparse": (0.08, 0.3)}, _LOOSE_CODES), ours=True,
     ),
     "paper": Method(lambda: RememberingClassifier(solver="paper"), {}, _CODES, ({}, _LOOSE_CODES), ours=True),
 }  # fmt: skip

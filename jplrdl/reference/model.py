@@ -45,6 +45,7 @@ def fit(
     lambda_projection: float = 0.1,
     lambda_energy: float = 1.0,
     init_projection: str = "lpp",
+    init_ridge: float = 0.001,
     init_dictionary: str = "singular",
     learn_projection: bool = True,
     max_iter: int = 10,
@@ -59,7 +60,7 @@ def fit(
     Lp = laplacian(heat, normalized=True, signed=True).toarray()
     basis = span_basis(x)
     x = x @ basis
-    P = initial_projection(x, n_components, graph=heat, method=init_projection)
+    P = initial_projection(x, n_components, graph=heat, method=init_projection, ridge=init_ridge)
     D, atom_labels = initial_dictionary(x @ P, labels, n_atoms, method=init_dictionary)
     A: FloatArray = np.zeros((len(x), len(D)))
     history: dict[str, list[Any]] = {}

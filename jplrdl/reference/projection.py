@@ -17,8 +17,13 @@ def span_basis(X: ArrayLike) -> FloatArray:
     return vectors[singular > singular[0] * np.sqrt(len(x) * np.finfo(x.dtype).eps)].T
 
 
-def initial_projection(X: ArrayLike, n_components: int, *, graph: Any = None, method: str = "lpp") -> FloatArray:
-    """The right singular vectors ("pca"), or the smallest v'(X'LX + rI)v / v'X'DXv over the positive edges ("lpp")"""
+def initial_projection(
+    X: ArrayLike, n_components: int, *, graph: Any = None, method: str = "lpp", ridge: float = 1e-3
+) -> FloatArray:
+    """The right singular vectors ("pca"), or the smallest v'(X'LX + rI)v / v'X'DXv over the positive edges ("lpp")
+
+    r is `ridge` times the mean eigenvalue of X'DX.
+    """
     x = np.asarray(X)
     basis = span_basis(x)
     if method == "pca":
@@ -30,7 +35,7 @@ def initial_projection(X: ArrayLike, n_components: int, *, graph: Any = None, me
     scatter = inside.T @ (degree + loops) @ inside
     values, vectors = np.linalg.eigh(scatter)
     whiten = vectors / np.sqrt(values)
-    local = inside.T @ (degree - W) @ inside + 1e-3 * np.trace(scatter) / len(scatter) * np.eye(len(scatter))
+    local = inside.T @ (degree - W) @ inside + ridge * np.trace(scatter) / len(scatter) * np.eye(len(scatter))
     directions = whiten @ np.linalg.eigh(whiten.T @ local @ whiten)[1]
     return basis @ np.linalg.qr(directions[:, :n_components])[0]
 
