@@ -7,6 +7,7 @@ the share of new samples that they classify rightly.
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import math
 from collections.abc import Callable, Iterator
@@ -140,11 +141,17 @@ def fit_jobs(machine: Machine) -> Iterator[Job]:
         yield Job(
             f"whole predict, {title}, {n_test} new samples",
             [Program("jplrdl", "JPLRDLClassifier.predict", lambda ours=ours, Y=Y: lambda: ours.predict(Y)),
+             Program("jplrdl", "the same, ridge codes (code_penalty=0)", lambda ours=ours, Y=Y: _with_ridge(ours, Y)),
              *_representations(X, y, Y, machine)],
             lambda labels, z=z: _judge_labels(labels, z), _judge_labels(ours.predict(Y), z)[0] + LESS_RIGHT,
             machine.flop["float64"] * 2 * n_test * dimensions * (n_features + len(X)), "products", faster=1.0,
             seconds=4,
         )  # fmt: skip
+
+
+def _with_ridge(model: jplrdl.JPLRDLClassifier, Y: np.ndarray) -> Callable[[], Any]:
+    ridge = copy.copy(model).set_params(code_penalty=0.0)
+    return lambda: ridge.predict(Y)
 
 
 def _first_products(machine: Machine, n_features: int, n_samples: int, dimensions: int, rounds: int) -> float:
