@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _sparse as _kernel
+from . import _triangular
 from ._parallel import run_chunks, threads_of
 from ._validation import FloatArray
 
@@ -112,3 +113,19 @@ def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
 
     run_chunks(fill, parts, 1, n_jobs if atoms.size * n >= LEAST else 1)
     return gram
+
+
+def triangular_solve(R: FloatArray, B: FloatArray, *, transposed: bool = False) -> FloatArray:
+    """R^-1 B or R^-T B for an upper triangular R, without the GIL; B is overwritten if it is contiguous.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jplrdl._products import triangular_solve
+    >>> triangular_solve(np.array([[2.0, 1.0], [0.0, 4.0]]), np.array([[5.0], [4.0]]))
+    array([[2.],
+           [1.]])
+    """
+    found = np.ascontiguousarray(B, dtype=R.dtype)
+    _triangular.solve_columns(np.asfortranarray(R), found, transposed)
+    return found

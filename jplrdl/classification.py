@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, eigh, solve
+from scipy.linalg import LinAlgError, cholesky, eigh
 
+from ._parallel import held_blas, run_chunks
+from ._products import even_chunk, product, triangular_solve
 from ._validation import FloatArray
+
+_ROWS = 160  # samples whose codes are solved for at once
 
 
 def unit_rows(X: FloatArray) -> FloatArray:
@@ -35,7 +39,10 @@ def unit_rows(X: FloatArray) -> FloatArray:
     return X / np.where(norms > 0, norms, 1)
 
 
-def ridge_encode(Y: FloatArray, D: FloatArray, ridge: float, *, gram: FloatArray) -> FloatArray:
+@held_blas
+def ridge_encode(
+    Y: FloatArray, D: FloatArray, ridge: float, *, gram: FloatArray, n_jobs: int | None = None
+) -> FloatArray:
     """The codes with the least |y - aD|^2 + ridge |a|^2, one row for each of Y: eq24 without its l1 norm.
 
     Parameters
@@ -45,6 +52,8 @@ def ridge_encode(Y: FloatArray, D: FloatArray, ridge: float, *, gram: FloatArray
     ridge : float > 0
     gram : ndarray of shape (n_atoms, n_atoms)
         DD'.
+    n_jobs : int, optional
+        Threads; the codes are the same bits for every number of them, and of BLAS's.
 
     Examples
     --------
@@ -53,14 +62,24 @@ def ridge_encode(Y: FloatArray, D: FloatArray, ridge: float, *, gram: FloatArray
     >>> ridge_encode(np.array([[1.0, 0.5]]), np.eye(2), 1.0, gram=np.eye(2))
     array([[0.5 , 0.25]])
     """
-    cov = Y @ D.T
-    regular = gram + gram.dtype.type(ridge) * np.eye(len(gram), dtype=gram.dtype)
+    dtype = np.result_type(Y, D, gram)
+    codes: FloatArray = np.empty((len(Y), len(D)), dtype=dtype)
+    regular = gram + dtype.type(ridge) * np.eye(len(gram), dtype=dtype)
     try:
-        return np.ascontiguousarray(solve(regular, cov.T, assume_a="pos", check_finite=False).T)
+        factor = cholesky(regular, overwrite_a=True, check_finite=False)
     except LinAlgError:
         # The ridge is below the rounding errors of the Gram matrix, which may have made it indefinite.
-        values, vectors = eigh(gram)
-        return spectral_codes(cov, values, vectors, ridge)
+        factor, (values, vectors) = None, eigh(gram)
+
+    def fill(rows: slice) -> None:
+        if factor is None:
+            codes[rows] = spectral_codes(Y[rows] @ D.T, values, vectors, ridge)
+        else:
+            half = triangular_solve(factor, D @ Y[rows].T, transposed=True)
+            codes[rows] = triangular_solve(factor, half).T
+
+    run_chunks(fill, len(Y), even_chunk(len(Y), _ROWS), n_jobs)
+    return codes
 
 
 def spectral_codes(cov: FloatArray, values: FloatArray, vectors: FloatArray, ridge: float) -> FloatArray:
@@ -71,6 +90,7 @@ def spectral_codes(cov: FloatArray, values: FloatArray, vectors: FloatArray, rid
     return (cov @ vectors / (values[kept] + values.dtype.type(ridge))) @ vectors.T
 
 
+@held_blas
 def class_residuals(
     Y: FloatArray,
     D: FloatArray,
@@ -80,12 +100,16 @@ def class_residuals(
     *,
     mean_weight: float = 0.0,
     normalized: bool = False,
+    n_jobs: int | None = None,
 ) -> FloatArray:
     """e_i = |y - a_i D_i|^2 + mean_weight |a - m_i|^2 for each sample and class.
 
     Normalized: the first term r_i becomes r_i / (r_i + s_i), with s_i = |a_i|^2 / |a|^2 the class's share of the code.
     It orders the classes as r_i / |a_i|^2 does, the rule of collaborative representation, and stays between 0 and 1,
     which it is for a class without any part in the code.
+
+    r_i is taken as |y|^2 - a_i(2 D_i y - D_i D_i' a_i), from one product of all samples with all atoms: nothing as
+    large as the samples is made for each class. What cancels is rounding of |y|^2, never more than the residual itself.
 
     Parameters
     ----------
@@ -98,6 +122,8 @@ def class_residuals(
     means : ndarray of shape (n_classes, n_atoms)
     mean_weight : float >= 0
     normalized : bool
+    n_jobs : int, optional
+        Threads of the product with the atoms.
 
     Returns
     -------
@@ -112,15 +138,22 @@ def class_residuals(
     """
     n_classes = len(means)
     residuals: FloatArray = np.empty((len(Y), n_classes), dtype=Y.dtype)
-    energy = np.sum(codes**2, axis=1)
+    cov, length, energy = product(Y, D.T, n_jobs=n_jobs), _squares(Y), _squares(codes)
     for label in range(n_classes):
         own = atom_labels == label
-        part = codes[:, own]
-        residuals[:, label] = np.sum((Y - part @ D[own]) ** 2, axis=1)
+        part, atoms = codes[:, own], D[own]
+        explained = np.einsum("ij,ij->i", part, 2 * cov[:, own] - part @ (atoms @ atoms.T))
+        np.maximum(length - explained, 0, out=residuals[:, label])
         if normalized:
-            share = np.sum(part**2, axis=1) / np.where(energy > 0, energy, 1)
+            share = _squares(part) / np.where(energy > 0, energy, 1)
             whole = residuals[:, label] + share
             residuals[:, label] = np.where(whole > 0, residuals[:, label], 1) / np.where(whole > 0, whole, 1)
         if mean_weight > 0:
             residuals[:, label] += mean_weight * np.sum((codes - means[label]) ** 2, axis=1)
     return residuals
+
+
+def _squares(A: FloatArray) -> FloatArray:
+    """The squared length of each row."""
+    found: FloatArray = np.einsum("ij,ij->i", A, A)
+    return found

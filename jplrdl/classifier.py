@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._parallel import held_blas, run_chunks
+from ._products import even_chunk
 from ._transaction import all_or_nothing
 from ._validation import FloatArray, as_gram
 from .classification import class_residuals, ridge_encode, unit_rows
@@ -31,7 +32,7 @@ _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 _WEIGHTS = ("sparse", "graph", "rank", "incoherence", "projection", "energy")
 # New samples are taken in portions of so many rows and, with their codes, about so many elements; BLAS gets the least.
 _LEAST_ROWS, _MOST_ROWS, _ELEMENTS = 64, 4096, 2**22
-_RESIDUAL_ROWS = 256
+_PROJECTED_ROWS = 128
 _GRAPH_PARAMETERS = ("low_rank_graph", "penalty_edges", "n_neighbors_same", "n_neighbors_other", "kernel_width")
 
 
@@ -366,6 +367,7 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if not as_it_is:
             X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         step = max(_LEAST_ROWS, min(_MOST_ROWS, _ELEMENTS // (X.shape[1] + len(self.components_))))
+        step = -(-len(X) // -(-len(X) // step))  # even portions, for threads to share
         found: FloatArray | None = None
         for start in range(0, len(X), step):
             rows = X[start : start + step]
@@ -399,12 +401,12 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         def fill(rows: slice) -> None:
             projected[rows] = unit_rows(X[rows]) @ P
 
-        run_chunks(fill, len(X), _LEAST_ROWS, self.n_jobs)
+        run_chunks(fill, len(X), even_chunk(len(X), _PROJECTED_ROWS), self.n_jobs)
         return projected
 
     def _encode(self, projected: FloatArray) -> tuple[FloatArray, CodingInfo]:
         if self.code_penalty == 0 and self.code_ridge > 0:
-            codes = ridge_encode(projected, self.components_, self.code_ridge, gram=self._gram)
+            codes = ridge_encode(projected, self.components_, self.code_ridge, gram=self._gram, n_jobs=self.n_jobs)
             return codes, CodingInfo.direct(len(codes))
         return sparse_encode(
             projected, self.components_, self.code_penalty, gram=self._gram, shift=self.code_ridge, n_jobs=self.n_jobs,
@@ -412,16 +414,10 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         )  # fmt: skip
 
     def _coded_residuals(self, projected: FloatArray, codes: FloatArray) -> FloatArray:
-        residuals: FloatArray = np.empty((len(projected), len(self.classes_)), dtype=projected.dtype)
-
-        def fill(rows: slice) -> None:
-            residuals[rows] = class_residuals(
-                projected[rows], self.components_, codes[rows], self._atom_classes, self.class_means_,
-                mean_weight=self.mean_weight, normalized=self.residual == "normalized",
-            )  # fmt: skip
-
-        run_chunks(fill, len(projected), _RESIDUAL_ROWS, self.n_jobs)
-        return residuals
+        return class_residuals(
+            projected, self.components_, codes, self._atom_classes, self.class_means_,
+            mean_weight=self.mean_weight, normalized=self.residual == "normalized", n_jobs=self.n_jobs,
+        )  # fmt: skip
 
     def decision_function(self, X: Any) -> FloatArray:
         """Minus the residual e_i of each class (eq25), shape (n_samples, n_classes); e_0 - e_1 for two classes."""

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, eigh
 
 from ._parallel import run_chunks
-from ._products import by_rows, gram_matrix, product
+from ._products import by_rows, gram_matrix, product, triangular_solve
 from ._validation import FloatArray, as_float_array
 
 _FEATURES, _SOLVED = 8192, 256
@@ -189,7 +189,7 @@ def _solve(
     """R^-T or R^-1 times rows, some columns at a time, in threads; out may be rows."""
 
     def solve(some: slice) -> None:
-        out[:, some] = solve_triangular(factor, _double(rows[:, some]), trans=int(transposed), check_finite=False)
+        out[:, some] = triangular_solve(factor, rows[:, some].astype(np.float64), transposed=transposed)
 
     run_chunks(solve, rows.shape[1], _SOLVED, n_jobs)
     return out

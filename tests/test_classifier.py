@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import jplrdl
-from jplrdl import JPLRDLClassifier
+from jplrdl import JPLRDLClassifier, reference
 from jplrdl.classification import class_residuals
 from jplrdl.experiments import CollaborativeRepresentationClassifier
 
@@ -245,6 +245,23 @@ def test_residuals_of_a_class_without_a_part():
         np.array([[1.0, 0.0]]), np.eye(2), np.array([[1.0, 0.0]]), np.array([0, 1]), np.zeros((2, 2)), normalized=True
     )
     np.testing.assert_array_equal(e, [[0.0, 1.0]])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("normalized", [False, True])
+def test_residuals_are_those_of_the_reference(rng, dtype, normalized):
+    """Of samples that a class explains wholly, too, and of atoms in any order."""
+    D, labels = rng.standard_normal((30, 12)).astype(dtype), rng.permutation(np.arange(30) % 5)
+    codes = rng.standard_normal((40, 30)).astype(dtype)
+    codes[:20] *= labels == 3
+    Y = (codes @ D + np.where(np.arange(40) < 10, 0, 0.1)[:, None] * rng.standard_normal((40, 12))).astype(dtype)
+    means = rng.standard_normal((5, 30)).astype(dtype)
+    scale = np.linalg.norm(Y, axis=1, keepdims=True)
+    given = Y / scale, D, codes / scale, labels, means
+    found = class_residuals(*given, mean_weight=0.1, normalized=normalized)
+    truth = reference.class_residuals(*given, mean_weight=0.1, normalized=normalized)
+    np.testing.assert_allclose(found, truth, atol=1e-13 if dtype == np.float64 else 1e-5)
+    assert found.min() >= 0
 
 
 def test_many_features_need_a_few_copies_of_them():

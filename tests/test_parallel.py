@@ -18,7 +18,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import jplrdl
 from jplrdl import coding
 from jplrdl._parallel import held_blas, run_chunks
-from jplrdl._products import gram_matrix, product
+from jplrdl._products import gram_matrix, product, triangular_solve
+from jplrdl.classification import class_residuals, ridge_encode
 
 
 def blas_threads():
@@ -110,6 +111,34 @@ def test_products_are_those_of_numpy(rng, dtype):
             found = product(A, B, n_jobs=n_jobs)
             assert found.dtype == dtype
             np.testing.assert_allclose(found, A @ B, atol=1e-3 if dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (90, 200)])
+def test_triangular_systems_are_solved(rng, dtype, transposed, shape):
+    R = (np.triu(rng.standard_normal((shape[0], shape[0]))) / shape[0] + np.eye(shape[0])).astype(dtype)
+    B = rng.standard_normal(shape).astype(dtype)
+    for factor in (R, np.asfortranarray(R)):
+        found = triangular_solve(factor, B.copy(), transposed=transposed)
+        assert found.dtype == dtype
+        np.testing.assert_allclose((R.T if transposed else R) @ found, B, atol=1e-12 if dtype == np.float64 else 1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("ridge", [1e-2, 1e-30])
+def test_ridge_codes_and_residuals_are_bit_identical_for_every_n_jobs(unit_rows, dtype, ridge):
+    """A ridge below rounding errors goes another way."""
+    Y, D, labels = unit_rows(700, 120, dtype), unit_rows(300, 120, dtype), np.arange(300) // 6
+    means = np.zeros((50, 300), dtype=dtype)
+    found = []
+    for n_jobs, blas in ((None, 2), (1, 1), (2, 2), (3, 1)):
+        with threadpool_limits(blas, user_api="blas"):
+            codes = ridge_encode(Y, D, ridge, gram=gram_matrix(D), n_jobs=n_jobs)
+            found.append((codes, class_residuals(Y, D, codes, labels, means, normalized=True, n_jobs=n_jobs)))
+    for codes, residuals in found:
+        np.testing.assert_array_equal(codes, found[0][0])
+        np.testing.assert_array_equal(residuals, found[0][1])
 
 
 def test_helpers_go_home_after_an_exception():

@@ -18,6 +18,8 @@ cdef void syrk_upper(Trans trans, Py_ssize_t n, Py_ssize_t k, floating alpha, co
                      floating beta, floating *C, Py_ssize_t ldc) noexcept nogil
 cdef void syr2k_upper(Py_ssize_t n, Py_ssize_t k, floating alpha, const floating *A, Py_ssize_t lda, const floating *B,
                       Py_ssize_t ldb, floating beta, floating *C, Py_ssize_t ldc) noexcept nogil
+cdef void trsm_right_upper(Trans trans, Py_ssize_t m, Py_ssize_t n, const floating *A, Py_ssize_t lda, floating *B,
+                           Py_ssize_t ldb) noexcept nogil
 cdef int syevd_upper(bint vectors, Py_ssize_t n, floating *A, Py_ssize_t lda, floating *w, floating *work,
                      void *iwork) noexcept nogil
 cdef int gesdd_values(Py_ssize_t m, Py_ssize_t n, double *A, Py_ssize_t lda, double *s, double *work,

@@ -76,6 +76,18 @@ cdef void syr2k_upper(Py_ssize_t n, Py_ssize_t k, floating alpha, const floating
         blas.ssyr2k(&uplo, &trans, &n_, &k_, &alpha, <float *> A, &lda_, <float *> B, &ldb_, &beta, C, &ldc_)
 
 
+cdef void trsm_right_upper(Trans trans, Py_ssize_t m, Py_ssize_t n, const floating *A, Py_ssize_t lda, floating *B,
+                           Py_ssize_t ldb) noexcept nogil:
+    """B = B op(A)^-1 for the upper triangle of A, B is m x n"""
+    cdef char side = b'R', uplo = b'U', diagonal = b'N', trans_ = <char> trans
+    cdef blas_int m_ = <blas_int> m, n_ = <blas_int> n, lda_ = <blas_int> lda, ldb_ = <blas_int> ldb
+    cdef floating one = 1
+    if floating is double:
+        blas.dtrsm(&side, &uplo, &trans_, &diagonal, &m_, &n_, &one, <double *> A, &lda_, B, &ldb_)
+    else:
+        blas.strsm(&side, &uplo, &trans_, &diagonal, &m_, &n_, &one, <float *> A, &lda_, B, &ldb_)
+
+
 cdef int syevd_upper(bint vectors, Py_ssize_t n, floating *A, Py_ssize_t lda, floating *w, floating *work,
                      void *iwork) noexcept nogil:
     """The eigenvalues of a symmetric matrix, ascending, and its eigenvectors in place of it; LAPACK's info.
