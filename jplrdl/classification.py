@@ -109,7 +109,7 @@ def class_residuals(
     which it is for a class without any part in the code.
 
     r_i is taken as |y|^2 - a_i(2 D_i y - D_i D_i' a_i), from one product of all samples with all atoms: nothing as
-    large as the samples is made for each class. What cancels is rounding of |y|^2, never more than the residual itself.
+    large as the samples is made for each class. It is exact to the rounding errors of |y|^2, and never negative.
 
     Parameters
     ----------
