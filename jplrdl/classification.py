@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, eigh
 
+from ._algebra import squares_of_rows
 from ._parallel import held_blas, run_chunks
 from ._products import even_chunk, product, triangular_solve
 from ._validation import FloatArray
@@ -90,6 +91,27 @@ def spectral_codes(cov: FloatArray, values: FloatArray, vectors: FloatArray, rid
     return (cov @ vectors / (values[kept] + values.dtype.type(ridge))) @ vectors.T
 
 
+def residual_by_products(length: FloatArray, cov: FloatArray, gram: FloatArray, codes: FloatArray) -> FloatArray:
+    """|y - aD|^2 = |y|^2 - a(2 Dy - DD'a) for each row: exact to the rounding errors of |y|^2, and never negative.
+
+    Parameters
+    ----------
+    length : ndarray of shape (n_samples,)
+        |y|^2.
+    cov, gram, codes : ndarray
+        YD', DD', and one a a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jplrdl.classification import residual_by_products
+    >>> residual_by_products(np.array([1.25]), np.array([[1.0]]), np.array([[1.0]]), np.array([[1.0]]))
+    array([0.25])
+    """
+    explained = np.einsum("ij,ij->i", codes, 2 * cov - codes @ gram)
+    return np.maximum(length - explained, 0)
+
+
 @held_blas
 def class_residuals(
     Y: FloatArray,
@@ -108,8 +130,7 @@ def class_residuals(
     It orders the classes as r_i / |a_i|^2 does, the rule of collaborative representation, and stays between 0 and 1,
     which it is for a class without any part in the code.
 
-    r_i is taken as |y|^2 - a_i(2 D_i y - D_i D_i' a_i), from one product of all samples with all atoms: nothing as
-    large as the samples is made for each class. It is exact to the rounding errors of |y|^2, and never negative.
+    r_i comes from one product of all samples with all atoms: nothing as large as the samples is made for each class.
 
     Parameters
     ----------
@@ -138,22 +159,15 @@ def class_residuals(
     """
     n_classes = len(means)
     residuals: FloatArray = np.empty((len(Y), n_classes), dtype=Y.dtype)
-    cov, length, energy = product(Y, D.T, n_jobs=n_jobs), _squares(Y), _squares(codes)
+    cov, length, energy = product(Y, D.T, n_jobs=n_jobs), squares_of_rows(Y), squares_of_rows(codes)
     for label in range(n_classes):
         own = atom_labels == label
         part, atoms = codes[:, own], D[own]
-        explained = np.einsum("ij,ij->i", part, 2 * cov[:, own] - part @ (atoms @ atoms.T))
-        np.maximum(length - explained, 0, out=residuals[:, label])
+        residuals[:, label] = residual_by_products(length, cov[:, own], atoms @ atoms.T, part)
         if normalized:
-            share = _squares(part) / np.where(energy > 0, energy, 1)
+            share = squares_of_rows(part) / np.where(energy > 0, energy, 1)
             whole = residuals[:, label] + share
             residuals[:, label] = np.where(whole > 0, residuals[:, label], 1) / np.where(whole > 0, whole, 1)
         if mean_weight > 0:
             residuals[:, label] += mean_weight * np.sum((codes - means[label]) ** 2, axis=1)
     return residuals
-
-
-def _squares(A: FloatArray) -> FloatArray:
-    """The squared length of each row."""
-    found: FloatArray = np.einsum("ij,ij->i", A, A)
-    return found

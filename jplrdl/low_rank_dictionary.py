@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._algebra import squares_of_rows
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative, as_positive
 from .classification import unit_rows
 from .krylov import KrylovSpace
@@ -164,7 +165,7 @@ def diagonal_sylvester(Q: FloatArray, values: FloatArray, C: FloatArray) -> Floa
 
 def _unit_rows(rows: FloatArray, instead: FloatArray | float = 0.0) -> FloatArray:
     """Rows of unit length; zeros are replaced."""
-    squares = _squares(rows)
+    squares = squares_of_rows(rows)
     numbers = np.finfo(rows.dtype)
     if numbers.tiny / numbers.eps < squares.min() and squares.max() < np.inf:
         return rows / np.sqrt(squares)[:, None]
@@ -172,10 +173,4 @@ def _unit_rows(rows: FloatArray, instead: FloatArray | float = 0.0) -> FloatArra
 
 
 def _longest(rows: FloatArray) -> float:
-    return float(np.sqrt(_squares(rows).max()))
-
-
-def _squares(rows: FloatArray) -> FloatArray:
-    """The squared length of each row; thrice as fast as a norm where rows are few."""
-    squares: FloatArray = np.einsum("ij,ij->i", rows, rows)
-    return squares
+    return float(np.sqrt(squares_of_rows(rows).max()))

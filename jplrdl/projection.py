@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky, eigh, lapack, qr, svd
 
-from ._algebra import eigenvectors, inner, is_lower_triangular, top_eigenvalue
+from ._algebra import eigenvectors, inner, is_lower_triangular, squares_of_rows, top_eigenvalue
 from ._products import gram_matrix, product
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 from .inverse_root import inverse_root
@@ -112,7 +112,7 @@ def _locality_preserving(
     degree = np.asarray(positive.sum(axis=1)).ravel()
     # A sample without positive edges would make X'DX singular: it counts as its own neighbour.
     scale = np.where(degree > 0, degree, 1)
-    mean_eigenvalue = float(scale @ np.einsum("ij,ij->i", x, x)) / n
+    mean_eigenvalue = float(scale @ squares_of_rows(x)) / n
     # Divide and conquer finds all eigenvectors sooner than bisection finds a quarter of them.
     if 4 * n_components < n:
         wanted = slice(0, n_components)

@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._algebra import squares_of_rows
 from .._validation import FloatArray
-from ..classification import spectral_codes, unit_rows
+from ..classification import residual_by_products, spectral_codes, unit_rows
 
 
 class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
@@ -66,7 +67,7 @@ class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
         samples = unit_rows(X)
         cov = samples @ self.dictionary_.T
         codes = spectral_codes(cov, self._values, self._vectors, self.ridge)
-        return codes, cov, np.einsum("ij,ij->i", samples, samples)
+        return codes, cov, squares_of_rows(samples)
 
     def predict(self, X: Any) -> Any:
         """The class with the smallest residual over the energy of its code."""
@@ -75,10 +76,9 @@ class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
         for label in range(len(self.classes_)):
             own = np.flatnonzero(self._labels == label)
             part = codes[:, own]
-            # |x - aD|^2 by products with atoms, of which there are fewer than features.
-            quadratic = np.einsum("ij,ij->i", part @ self._gram[np.ix_(own, own)] - 2 * cov[:, own], part)
-            energy = np.einsum("ij,ij->i", part, part)
-            ratios[:, label] = np.where(energy > 0, np.maximum(lengths + quadratic, 0), np.inf)
+            residual = residual_by_products(lengths, cov[:, own], self._gram[np.ix_(own, own)], part)
+            energy = squares_of_rows(part)
+            ratios[:, label] = np.where(energy > 0, residual, np.inf)
             ratios[:, label] /= np.where(energy > 0, energy, 1)
         return self.classes_[ratios.argmin(axis=1)]
 
