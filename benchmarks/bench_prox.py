@@ -31,6 +31,9 @@ class L1(_Map):
     def time_prox_l1(self, dtype: str) -> None:
         jplrdl.prox_l1(self.V, self.t, out=self.out)
 
+    def time_two_threads(self, dtype: str) -> None:
+        jplrdl.prox_l1(self.V, self.t, out=self.out, n_jobs=2)
+
     def time_copy(self, dtype: str) -> None:
         np.copyto(self.out, self.V)
 
@@ -56,6 +59,9 @@ class L21(_Map):
 
     def time_prox_l21(self, dtype: str, axis: int) -> None:
         jplrdl.prox_l21(self.V, self.t, axis, out=self.out)
+
+    def time_two_threads(self, dtype: str, axis: int) -> None:
+        jplrdl.prox_l21(self.V, self.t, axis, out=self.out, n_jobs=2)
 
     def time_reference(self, dtype: str, axis: int) -> None:
         reference.prox_l21(self.V, self.t, axis)

@@ -134,7 +134,8 @@ def _other_coders(problem: data.CodingProblem) -> list[Program]:
 
 
 def map_jobs(machine: Machine) -> Iterator[Job]:
-    """l1 and 2,1, into the same array where a program can."""
+    """l1 and 2,1, into the same array where a program can; a copy has one thread, as NumPy's has."""
+    n_jobs = machine.n_threads
     for dtype in ("float64", "float32"):
         V = data.noise(dtype)
         out, limit = V.copy(), 1e-12 if dtype == "float64" else 1e-5
@@ -142,7 +143,8 @@ def map_jobs(machine: Machine) -> Iterator[Job]:
         t = data.l1_threshold()
         yield Job(
             f"l1 map, {data.MATRIX[0]} x {data.MATRIX[1]} {dtype}",
-            [Program("jplrdl", "jplrdl prox_l1", lambda V=V, t=t, out=out: lambda: jplrdl.prox_l1(V, t, out=out)),
+            [Program("jplrdl", "jplrdl prox_l1",
+                     lambda V=V, t=t, out=out: lambda: jplrdl.prox_l1(V, t, out=out, n_jobs=n_jobs)),
              Program("numpy", "NumPy", lambda V=V, t=t: lambda: np.sign(V) * np.maximum(np.abs(V) - t, 0)),
              *_peer_l1(V, t)],
             _judge_map(reference.prox_l1(V.astype(np.float64), t)), limit, copy, "a copy", within=1.2,
@@ -152,7 +154,8 @@ def map_jobs(machine: Machine) -> Iterator[Job]:
             yield Job(
                 f"2,1 map, axis {axis}, {data.MATRIX[0]} x {data.MATRIX[1]} {dtype}",
                 [Program("jplrdl", "jplrdl prox_l21",
-                         lambda V=V, t=t, axis=axis, out=out: lambda: jplrdl.prox_l21(V, t, axis, out=out)),
+                         lambda V=V, t=t, axis=axis, out=out: lambda: jplrdl.prox_l21(
+                             V, t, axis, out=out, n_jobs=n_jobs)),
                  Program("numpy", "NumPy", lambda V=V, t=t, axis=axis: lambda: _numpy_l21(V, t, axis)),
                  *_peer_l21(V, t, axis)],
                 _judge_map(reference.prox_l21(V.astype(np.float64), t, axis)), limit, copy, "a copy",

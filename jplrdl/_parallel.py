@@ -171,16 +171,24 @@ def run_chunks(
             raise
 
     with held_blas:
-        helping = _helpers.start(work, min(threads_of(n_jobs), len(left)) - 1)
-        try:
-            work()
-        finally:
-            begun = [call for call in helping if not call.take()]
-            for call in begun:
-                call.wait()
+        run_together(work, min(threads_of(n_jobs), len(left)))
+
+
+def run_together(work: Callable[[], None], n_threads: int) -> None:
+    """Call the same function in so many threads, of which this is one, or in fewer: what others do is not left to do.
+
+    When this one is done, those that have not begun are called off.
+    """
+    helping = _helpers.start(work, n_threads - 1)
+    try:
+        work()
+    finally:
+        begun = [call for call in helping if not call.take()]
         for call in begun:
-            if call.error is not None:
-                raise call.error
+            call.wait()
+    for call in begun:
+        if call.error is not None:
+            raise call.error
 
 
 def chunks_of(n_rows: int, chunk: int) -> deque[slice]:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from contextlib import suppress
 from numbers import Integral
+from threading import get_ident
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _shrink_columns
 from . import cython_prox as _kernel
+from ._parallel import chunks_of, run_together, threads_of
 from ._validation import FloatArray, as_float_array, as_nonnegative, as_output, check_finite
 
+# Bytes that one thread maps before a second one has come.
+_LEAST_SHARED = 4 << 20
 
-def prox_l1(V: ArrayLike, t: float, out: FloatArray | None = None) -> FloatArray:
+
+def prox_l1(V: ArrayLike, t: float, out: FloatArray | None = None, *, n_jobs: int | None = None) -> FloatArray:
     """Shrink every element towards zero: sign(v) max(|v| - t, 0).
 
     Parameters
@@ -21,6 +29,8 @@ def prox_l1(V: ArrayLike, t: float, out: FloatArray | None = None) -> FloatArray
     t : float >= 0
     out : ndarray of the shape and dtype of V, optional
         Where to write the result; V itself works in place.
+    n_jobs : int, optional
+        Threads for arrays of 4 MiB and more: None is one, -1 all processors. The result does not depend on it.
 
     Returns
     -------
@@ -35,12 +45,15 @@ def prox_l1(V: ArrayLike, t: float, out: FloatArray | None = None) -> FloatArray
     v, t = as_float_array(V, "V", finite=False), as_nonnegative(t, "t")
     result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
     source, target = _matching(v, result)
-    if _kernel.l1(source.ravel(order="K"), t, target.ravel(order="K")) != 0:
+    flat, flat_target = source.ravel(order="K"), target.ravel(order="K")
+    if not _share(lambda some: _kernel.l1(flat[some], t, flat_target[some]) == 0, len(flat), _threads(v, n_jobs)):
         check_finite(v, "V")
     return _deliver(target, result)
 
 
-def prox_l21(V: ArrayLike, t: float, axis: int = 0, out: FloatArray | None = None) -> FloatArray:
+def prox_l21(
+    V: ArrayLike, t: float, axis: int = 0, out: FloatArray | None = None, *, n_jobs: int | None = None
+) -> FloatArray:
     """Shrink every vector along an axis towards zero: max(1 - t / |v|_2, 0) v.
 
     Parameters
@@ -51,6 +64,8 @@ def prox_l21(V: ArrayLike, t: float, axis: int = 0, out: FloatArray | None = Non
         The axis along which a group lies: 0 shrinks the columns of a matrix, 1 its rows.
     out : ndarray of the shape and dtype of V, optional
         Where to write the result; V itself works in place.
+    n_jobs : int, optional
+        Threads for arrays of 4 MiB and more: None is one, -1 all processors. The result does not depend on it.
 
     Returns
     -------
@@ -74,8 +89,7 @@ def prox_l21(V: ArrayLike, t: float, axis: int = 0, out: FloatArray | None = Non
     else:
         target_c = target
     grouped = (math.prod(source.shape[:axis]), source.shape[axis], math.prod(source.shape[axis + 1 :]))
-    work = np.empty(_kernel.l21_worksize(*grouped, v.dtype == np.float32), dtype=np.uint8)
-    if _kernel.l21(source.reshape(grouped), t, target_c.reshape(grouped), work) != 0:
+    if not _shrink_groups(source.reshape(grouped), t, target_c.reshape(grouped), _threads(v, n_jobs)):
         check_finite(v, "V")
     return _deliver(target, result)
 
@@ -134,6 +148,46 @@ def shrink_spectrum(
     if info != 0:
         raise np.linalg.LinAlgError(f"the singular value decomposition of V did not converge (LAPACK's info: {info})")
     return singular, rank
+
+
+def _threads(v: FloatArray, n_jobs: int | None) -> int:
+    """How many threads map the array. None asks nobody: to ask joblib would take a tenth as long as a map."""
+    threads = 1 if n_jobs is None else threads_of(n_jobs)
+    return threads if v.nbytes >= _LEAST_SHARED else 1
+
+
+def _share(shrink: Callable[[slice], bool], length: int, threads: int) -> bool:
+    """Call shrink(slice) for as many parts as there are threads; whether all of them were finite.
+
+    The caller takes the first part, helpers begin with the last: when they come again, each finds what it has read and
+    written before in its processor's cache.
+    """
+    if threads == 1:
+        return shrink(slice(0, length))
+    left, finite, caller = chunks_of(length, -(-length // threads)), [], get_ident()
+
+    def work() -> None:
+        take = left.popleft if get_ident() == caller else left.pop
+        while left:
+            with suppress(IndexError):  # another thread has been faster
+                finite.append(shrink(take()))
+
+    run_together(work, threads)
+    return all(finite)
+
+
+def _shrink_groups(v: FloatArray, t: float, out: FloatArray, threads: int) -> bool:
+    """The 2,1 map of groups along the middle one of three axes; whether they were finite."""
+    n_outer, n, n_inner = v.shape
+    if threads > 1 and n_outer == 1 and n_inner > 1:
+        work = np.zeros(_shrink_columns.share_worksize(v[0]), dtype=np.uint8)
+        return _share(lambda role: _shrink_columns.share(v[0], t, out[0], work, role.start, threads), threads, threads)
+    size = _kernel.l21_worksize(n_outer, n, n_inner, v.dtype == np.float32)
+
+    def shrink(some: slice) -> bool:
+        return _kernel.l21(v[some], t, out[some], np.empty(size, dtype=np.uint8)) == 0
+
+    return _share(shrink, n_outer, threads)
 
 
 def _matching(v: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -11,7 +11,11 @@
    store if the last twelve bits of their addresses agree: the direction is the one in which loads run ahead of no store.
    squares: the sum of v's. Its lanes are added pair by pair, and what is left over goes to four of them: short rows must
    not wait for one sum after the other.
-   add_squares: s += squares of eight rows. */
+   add_squares: s += squares of eight rows. Loads that cross the end of a cache line take twice as long, so they begin with
+   a whole vector of the first row. */
+#define JPLRDL_EIGHT_SQUARES(j)                                                                               \
+    ((a[j] * a[j] + b[j] * b[j]) + (c[j] * c[j] + d[j] * d[j]))                                               \
+    + ((e[j] * e[j] + f[j] * f[j]) + (g[j] * g[j] + h[j] * h[j]))
 #define JPLRDL_LOOPS(T, prefix)                                                                               \
     JPLRDL_WHOLE_LINES static int prefix##shrink(ptrdiff_t n, const T *v, T t, T *out) {                      \
         T lane[16] = {0}, sum = 0;                                                                            \
@@ -55,10 +59,12 @@
     }                                                                                                         \
     JPLRDL_WIDEST static void prefix##add_squares(ptrdiff_t n, const T *a, T *s) {                            \
         const T *b = a + n, *c = b + n, *d = c + n, *e = d + n, *f = e + n, *g = f + n, *h = g + n;           \
+        ptrdiff_t whole = (ptrdiff_t) (-(uintptr_t) a % 32 / sizeof(T)), j = 0;                               \
+        for (; j < n && j < whole; j++)                                                                       \
+            s[j] += JPLRDL_EIGHT_SQUARES(j);                                                                  \
         JPLRDL_INDEPENDENT                                                                                    \
-        for (ptrdiff_t j = 0; j < n; j++)                                                                     \
-            s[j] += ((a[j] * a[j] + b[j] * b[j]) + (c[j] * c[j] + d[j] * d[j]))                               \
-                    + ((e[j] * e[j] + f[j] * f[j]) + (g[j] * g[j] + h[j] * h[j]));                            \
+        for (; j < n; j++)                                                                                    \
+            s[j] += JPLRDL_EIGHT_SQUARES(j);                                                                  \
     }
 
 JPLRDL_LOOPS(double, d)

@@ -25,12 +25,14 @@ A rough map takes every s > t from the Gram matrix, down to that limit: in doubl
 """
 
 from cython cimport floating
-from libc.float cimport DBL_MAX, DBL_MIN, FLT_MAX, FLT_MIN
-from libc.math cimport NAN, fabs, frexp, isfinite, isnan, ldexp, sqrt
+from libc.float cimport DBL_MAX, FLT_MAX
+from libc.math cimport frexp, isnan, ldexp, sqrt
 from libc.string cimport memcpy, memset
 
 from jplrdl._blas cimport NO_TRANS, TRANS, dot, gemm, gesdd_thin, syrk_upper
 from jplrdl._eigenvectors cimport eigenvectors_above, eigenvectors_lwork
+from jplrdl._group_scale cimport group_scale
+from jplrdl._shrink_columns cimport columns_worksize, shrink_columns
 
 cdef double KEPT_LIMIT = 2.0 ** -20         # of s^2 / |K|_F for the values kept
 cdef double THRESHOLD_LIMIT = 2.0 ** -40    # of t^2 / |K|_F, in double precision
@@ -38,7 +40,6 @@ cdef double THRESHOLD_LIMIT = 2.0 ** -40    # of t^2 / |K|_F, in double precisio
 cdef enum:
     BLOCK_BYTES = 8192          # of rows, with their results half of a first-level cache
     MOST_ROWS = 64
-    PAST_CACHE = 12 << 20       # bytes of a matrix that, with its result, leaves the last-level cache
 
 
 cdef extern from "_loops.h":
@@ -46,17 +47,11 @@ cdef extern from "_loops.h":
     int sshrink(Py_ssize_t n, const float *v, float t, float *out) noexcept nogil
     double dsquares(Py_ssize_t n, const double *v) noexcept nogil
     float ssquares(Py_ssize_t n, const float *v) noexcept nogil
-    void dadd_squares(Py_ssize_t n, const double *v, double *s) noexcept nogil
-    void sadd_squares(Py_ssize_t n, const float *v, float *s) noexcept nogil
 
 
 cdef extern from "_scaling.h":
     void dscale_row(Py_ssize_t n, double s, const double *v, double *out) noexcept nogil
     void sscale_row(Py_ssize_t n, float s, const float *v, float *out) noexcept nogil
-    void dmultiply_rows(Py_ssize_t n, Py_ssize_t k, const double *s, const double *v, double *out,
-                        bint past_cache) noexcept nogil
-    void smultiply_rows(Py_ssize_t n, Py_ssize_t k, const float *s, const float *v, float *out,
-                        bint past_cache) noexcept nogil
 
 
 # ------------------------------------------------------------------------------------------------------------- l1
@@ -70,33 +65,6 @@ cdef int sprox_l1(Py_ssize_t n, const float *v, float t, float *out) noexcept no
 
 
 # ------------------------------------------------------------------------------------------------------------ 2,1
-
-cdef double group_scale(Py_ssize_t n, Py_ssize_t stride, const floating *v, floating squares,
-                        floating t) noexcept nogil:
-    """max(1 - t / |v|, 0) from the sum of squares, taken again with care where it over- or underflowed; or NaN."""
-    cdef double norm = sqrt(<double> squares), kept = norm - t, largest = 0, total = 0
-    cdef double low, high
-    cdef Py_ssize_t i
-    if floating is double:
-        low, high = DBL_MIN / 1e-32, DBL_MAX
-    else:
-        low, high = FLT_MIN / 1e-14, FLT_MAX
-    if not low < squares < high:
-        for i in range(n):
-            if not fabs(v[i * stride]) <= largest:
-                largest = fabs(v[i * stride])
-                if not isfinite(largest):       # at once: nothing is larger than NaN, so that the next would hide it
-                    return NAN
-        if largest == 0:
-            return 0
-        for i in range(n):
-            total += (v[i * stride] / largest) * (v[i * stride] / largest)
-        norm = sqrt(total)
-        if not t / largest < norm:      # it may be infinite
-            return 0
-        kept = norm - t / largest
-    return (kept + fabs(kept)) / (2 * norm)     # without a branch: nothing tells beforehand which groups vanish
-
 
 cdef int shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floating t, floating *out) noexcept nogil:
     """As many rows at a time as a part of the first-level cache holds: first their squares, then their scaling.
@@ -127,58 +95,33 @@ cdef int shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floatin
     return PROX_DONE
 
 
-cdef int shrink_columns(Py_ssize_t n, Py_ssize_t k, const floating *v, floating t, floating *out,
-                        floating *scale) noexcept nogil:
-    """As memory lies: first the sums of squares of all columns, eight rows at a time, then the scaling."""
-    cdef Py_ssize_t i, j
-    cdef bint past_cache = out != v and n * k * sizeof(floating) >= PAST_CACHE
-    memset(scale, 0, k * sizeof(floating))
-    for i in range(n // 8):
-        if floating is double:
-            dadd_squares(k, v + 8 * i * k, scale)
-        else:
-            sadd_squares(k, v + 8 * i * k, scale)
-    for i in range(n - n % 8, n):
-        for j in range(k):
-            scale[j] += v[i * k + j] * v[i * k + j]
-    for j in range(k):
-        scale[j] = <floating> group_scale(n, k, v + j, scale[j], t)
-        if isnan(scale[j]):
-            return PROX_NOT_FINITE
-    if floating is double:
-        dmultiply_rows(n, k, scale, v, out, past_cache)
-    else:
-        smultiply_rows(n, k, scale, v, out, past_cache)
-    return PROX_DONE
-
-
 cdef int shrink_groups(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner, const floating *v, floating t,
-                       floating *out, floating *scale) noexcept nogil:
+                       floating *out, void *work) noexcept nogil:
     cdef Py_ssize_t i
-    cdef int status = PROX_DONE
     if n_inner == 1:
         return shrink_rows(n_outer, n, v, t, out)
     for i in range(n_outer):
-        status |= shrink_columns(n, n_inner, v + i * n * n_inner, t, out + i * n * n_inner, scale)
-    return status
+        if not shrink_columns(n, n_inner, v + i * n * n_inner, t, out + i * n * n_inner, work):
+            return PROX_NOT_FINITE
+    return PROX_DONE
 
 
 cdef size_t dprox_l21_worksize(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner) noexcept nogil:
-    return n_inner * sizeof(double)
+    return columns_worksize(n_inner, <double *> NULL)
 
 
 cdef size_t sprox_l21_worksize(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner) noexcept nogil:
-    return n_inner * sizeof(float)
+    return columns_worksize(n_inner, <float *> NULL)
 
 
 cdef int dprox_l21(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner, const double *v, double t,
                    double *out, void *work) noexcept nogil:
-    return shrink_groups(n_outer, n, n_inner, v, t, out, <double *> work)
+    return shrink_groups(n_outer, n, n_inner, v, t, out, work)
 
 
 cdef int sprox_l21(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner, const float *v, float t,
                    float *out, void *work) noexcept nogil:
-    return shrink_groups(n_outer, n, n_inner, v, t, out, <float *> work)
+    return shrink_groups(n_outer, n, n_inner, v, t, out, work)
 
 
 # -------------------------------------------------------------------------------------------------------- nuclear
