@@ -68,27 +68,48 @@ def product(
     return found
 
 
-def sparse_product(
-    S: Any, B: FloatArray, *, onto: FloatArray | None = None, n_jobs: int | None = None
-) -> FloatArray:
-    """S B for a sparse array or a dense one, added to `onto`, in threads; bit-identical for every n_jobs.
+def adding_product(S: Any, B: FloatArray) -> Callable[[slice, FloatArray], None]:
+    """A function of some rows and a matrix, which adds these rows of S B to the same rows of it; S is sparse or dense.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from jplrdl._products import adding_product
+    >>> onto = np.ones((2, 2))
+    >>> adding_product(csr_array([[0.0, 2.0], [3.0, 0.0]]), np.eye(2))(slice(1, 2), onto)
+    >>> onto
+    array([[1., 1.],
+           [4., 1.]])
+    """
+    if isinstance(S, np.ndarray):
+
+        def add(rows: slice, onto: FloatArray) -> None:
+            onto[rows] += S[rows] @ B
+
+        return add
+    S = S.tocsr()
+    ptr, columns = (a.astype(np.intc, copy=False) for a in (S.indptr, S.indices))
+    values, dense = S.data.astype(B.dtype, copy=False), np.ascontiguousarray(B)
+    return lambda rows, onto: _kernel.add_product(ptr, columns, values, dense, rows.start, rows.stop, onto)
+
+
+def sparse_product(S: Any, B: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+    """S B for a sparse array or a dense one, in threads; bit-identical for every n_jobs.
 
     Rows of a sparse product do not know of each other, so that there may be as many parts as threads.
     """
     if isinstance(S, np.ndarray):
-        dense = product(S, B, n_jobs=n_jobs)
-        return dense if onto is None else onto + dense
-    S = S.tocsr()
+        return product(S, B, n_jobs=n_jobs)
     found: FloatArray = np.empty((S.shape[0], B.shape[1]), dtype=B.dtype)
-    ptr, columns = (a.astype(np.intc, copy=False) for a in (S.indptr, S.indices))
-    values, dense = S.data.astype(B.dtype, copy=False), np.ascontiguousarray(B)
+    add = adding_product(S, B)
     parts = threads_of(n_jobs) if S.nnz * B.shape[1] >= _LEAST_SPARSE else 1
 
-    def add(rows: slice) -> None:
-        found[rows] = 0 if onto is None else onto[rows]
-        _kernel.add_product(ptr, columns, values, dense, rows.start, rows.stop, found)
+    def fill(rows: slice) -> None:
+        found[rows] = 0
+        add(rows, found)
 
-    run_chunks(add, len(found), max(1, -(-len(found) // parts)), n_jobs if parts > 1 else 1)
+    run_chunks(fill, len(found), max(1, -(-len(found) // parts)), n_jobs if parts > 1 else 1)
     return found
 
 

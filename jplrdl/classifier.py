@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._parallel import held_blas, run_chunks
+from ._parallel import held_blas, run_chunks, threads_of
 from ._products import even_chunk
 from ._transaction import all_or_nothing
 from ._validation import FloatArray, as_gram
@@ -259,25 +259,24 @@ class JPLRDLClassifier(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold at least two classes, got {len(self.classes_)} class: {self.classes_[0]!r}")
-        return pose_problem(
-            unit_rows(X), labels, n_jobs=self.n_jobs, **{name: getattr(self, name) for name in _GRAPH_PARAMETERS}
-        )
+        graph_parameters = {name: getattr(self, name) for name in _GRAPH_PARAMETERS}
+        return pose_problem(unit_rows(X), labels, n_jobs=threads_of(self.n_jobs), **graph_parameters)
 
     def _solve(self, problem: Problem, start: Solver | None = None) -> Solver:
         """Fit to a problem, from where another solver of it has ended if there is one."""
-        dimension = self._dimension(problem.span.n_features, problem.rank)
-        first = problem.first_projection(dimension, self.init_projection, self.init_ridge, n_jobs=self.n_jobs)
+        dimension, n_jobs = self._dimension(problem.span.n_features, problem.rank), threads_of(self.n_jobs)
+        first = problem.first_projection(dimension, self.init_projection, self.init_ridge, n_jobs=n_jobs)
         solver = self._solver(
             problem.X, problem.labels, first, self.n_atoms,
             problem.graph, problem.projection_graph,
             Weights(**{name: getattr(self, f"lambda_{name}") for name in _WEIGHTS}), self.random_state,
-            self.init_dictionary, self.n_jobs,
+            self.init_dictionary, n_jobs,
         )  # fmt: skip
         if start is not None:
             solver.go_on_from(start)
         self.n_iter_, self.change_ = self._iterate(solver)
         self.converged_ = self.change_ <= self.tol
-        self.projection_ = problem.span.lift(solver.P, n_jobs=self.n_jobs)
+        self.projection_ = problem.span.lift(solver.P, n_jobs=n_jobs)
         self.components_, self.codes_ = solver.D, solver.codes
         self.atom_labels_ = self.classes_[solver.atom_labels]
         self.class_means_ = solver.class_means()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _graph_coding as _graph_kernel
 from . import cython_feature_sign as _kernel
-from ._parallel import chunks_of, held_blas, run_chunks, threads_of
+from ._parallel import Threads, chunks_of, held_blas, run_chunks, threads_of
 from ._products import LEAST, even_chunk, gram_matrix
 from ._validation import (
     FloatArray,
@@ -364,9 +364,11 @@ class _Search:
         self.shift = as_weights(shift, "shift", n_samples, dtype)
         self.tol = (1e-10 if dtype == np.float64 else 1e-5) if tol is None else as_nonnegative(tol, "tol")
         self.max_iter = as_count(max_iter, "max_iter")
-        self.codes: FloatArray = np.zeros((n_samples, n_atoms), dtype=dtype)
-        if init is not None:
-            self.codes[:] = init
+        self.codes: FloatArray = (
+            np.zeros((n_samples, n_atoms), dtype=dtype)
+            if init is None
+            else np.array(init, dtype=dtype, order="C").reshape(n_samples, n_atoms)
+        )
         self.n_iter = np.zeros(n_samples, dtype=np.intp)
         self.residual: FloatArray = np.zeros(n_samples, dtype=dtype)
         self.status = np.zeros(n_samples, dtype=np.intc)
@@ -387,7 +389,8 @@ class _Search:
         _graph_kernel.list_rows(self.codes, counts, columns, values)
         indptr, indices = (array.astype(np.intc, copy=False) for array in (laplacian.indptr, laplacian.indices))
         turn, done = np.zeros(1, dtype=np.intc), np.zeros(len(cov), dtype=np.intc)
-        threads, step = min(threads_of(n_jobs), max(1, cov.size // _LEAST_SWEPT)), _chunk_rows(len(self.gram))
+        threads = Threads(min(threads_of(n_jobs), max(1, cov.size // _LEAST_SWEPT)))
+        step = _chunk_rows(len(self.gram))
         spaces = [(np.empty_like(cov[0]), _pages(self.worksize)) for _ in range(threads)]
 
         def take_turns(_: slice) -> None:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from . import objective
-from ._algebra import inner, is_lower_triangular
-from ._parallel import run_tasks
-from ._products import gram_matrix, product, sparse_product
+from ._algebra import is_lower_triangular
+from ._parallel import chunks_of, run_tasks
+from ._products import adding_product, even_chunk, gram_matrix, product
 from ._validation import FloatArray
 from .coding import sweep_codes
 from .dictionary import initial_dictionary
 from .objective import Labels
 from .turns import turns_of
 from .weights import Weights
+
+# Samples whose part in the objective is summed at once: what explains them stays in the second-level cache.
+_ROWS = 96
 
 
 class Solver:
@@ -81,7 +85,7 @@ class Solver:
             self.Y, labels, n_atoms, method=init_dictionary, random_state=random_state, n_jobs=n_jobs
         )
         self.codes: FloatArray = np.zeros((len(X), len(self.D)), dtype=X.dtype)
-        self.energy = inner(X, X)
+        self._energies = np.einsum("ij,ij->i", X, X, dtype=np.float64)
         self.history: dict[str, list[Any]] = {}
         self._terms: dict[str, float] = {}
         self.evaluate("codes", "dictionary", "projection")
@@ -106,18 +110,21 @@ class Solver:
         return sum(self._terms.values())
 
     def evaluate(self, *changed: str) -> None:
-        """The terms that depend on what is new, codes, dictionary or projection, in threads."""
+        """The terms that depend on what is new, codes, dictionary or projection, in threads.
+
+        Those that are sums over the samples last, some samples at a time: they fill what is left of the threads' time.
+        """
         if "codes" in changed:
             self.split = objective.split_codes(self.codes, self.labels, self.atom_labels)
         if "dictionary" in changed:
             self.gram = gram_matrix(self.D, n_jobs=self.n_jobs)
-        if "codes" in changed or "dictionary" in changed:
-            self.explained_own = sparse_product(self.split.own, self.D, n_jobs=self.n_jobs)
-            self.explained = sparse_product(self.split.other, self.D, onto=self.explained_own, n_jobs=self.n_jobs)
-        if "projection" in changed:
-            self.drawn = sparse_product(self.projection_graph, self.Y, n_jobs=self.n_jobs)
-        for found in run_tasks(self._term_tasks(changed), self.n_jobs):
-            self._terms |= found
+        tasks, sum_rows = self._term_tasks(changed), self._row_terms(changed)
+        parts = chunks_of(len(self.Y), even_chunk(len(self.Y), _ROWS))
+        found = run_tasks([*tasks, *(partial(sum_rows, rows) for rows in parts)], self.n_jobs)
+        for terms in found[: len(tasks)]:
+            self._terms |= terms
+        for name in found[-1]:
+            self._terms[name] = sum(terms[name] for terms in found[len(tasks) :])
 
     def _term_tasks(self, changed: Collection[str]) -> list[Callable[[], dict[str, float]]]:
         """What `evaluate` computes in threads, the longest first: some terms by name each."""
@@ -130,11 +137,39 @@ class Solver:
             )
         if "codes" in changed:
             tasks.append(lambda: objective.code_terms(self.split.all, self.graph, w))
-        tasks.append(lambda: {"reconstruction": objective.unexplained(self.Y, self.explained)})
-        tasks.append(lambda: {"own_class": objective.unexplained(self.Y, self.explained_own)})
-        if "projection" in changed:
-            tasks.append(lambda: objective.projection_terms(self.Y, self.drawn, self.energy, w))
         return tasks
+
+    def _row_terms(self, changed: Collection[str]) -> Callable[[slice], dict[str, float]]:
+        """A function of some samples: what they add to terms by name, from what is explained and drawn of them.
+
+        These are in the cache when their squares are summed.
+        """
+        coded, projected = "codes" in changed or "dictionary" in changed, "projection" in changed
+        if coded:
+            self.explained_own, self.explained = np.empty_like(self.Y), np.empty_like(self.Y)
+            add_own, add_other = (adding_product(S, self.D) for S in (self.split.own, self.split.other))
+        if projected:
+            self.drawn = np.empty_like(self.Y)
+            add_drawn = adding_product(self.projection_graph, self.Y)
+
+        def sum_rows(rows: slice) -> dict[str, float]:
+            Y, terms = self.Y[rows], {}
+            if coded:
+                self.explained_own[rows] = 0
+                add_own(rows, self.explained_own)
+                self.explained[rows] = self.explained_own[rows]
+                add_other(rows, self.explained)
+            if projected:
+                self.drawn[rows] = 0
+                add_drawn(rows, self.drawn)
+                energy = float(self._energies[rows].sum())
+                terms = objective.projection_terms(Y, self.drawn[rows], energy, self.weights)
+            return terms | {
+                "reconstruction": objective.unexplained(Y, self.explained[rows]),
+                "own_class": objective.unexplained(Y, self.explained_own[rows]),
+            }
+
+        return sum_rows
 
     def go_on_from(self, other: Solver) -> None:
         """Start from where another solver of the same problem, with other weights, has ended."""

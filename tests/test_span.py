@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from jplrdl._products import product, sparse_product
+from jplrdl._products import adding_product, product, sparse_product
 from jplrdl.span import find_span, polished, span_basis
 
 
@@ -98,9 +98,14 @@ def test_sparse_products_are_products(rng, dtype, n_jobs):
     atol = 100 * float(np.finfo(dtype).eps)
     assert set(np.diff(S.indptr) % 4) == {0, 1, 2, 3}
     np.testing.assert_allclose(sparse_product(S, B, n_jobs=n_jobs), dense @ B, atol=atol)
-    np.testing.assert_allclose(sparse_product(S, B, onto=onto, n_jobs=n_jobs), onto + dense @ B, atol=atol)
     np.testing.assert_allclose(sparse_product(S.T, onto, n_jobs=n_jobs), dense.T @ onto, atol=atol)
-    np.testing.assert_allclose(sparse_product(dense, B, onto=onto), onto + dense @ B, atol=atol)
+    np.testing.assert_allclose(sparse_product(dense, B, n_jobs=n_jobs), dense @ B, atol=atol)
+    for matrix in (S, S.tocsc(), dense):
+        found = onto.copy()
+        adding_product(matrix, B)(slice(10, 290), found)
+        np.testing.assert_allclose(found[10:290], (onto + dense @ B)[10:290], atol=atol)
+        np.testing.assert_array_equal(found[:10], onto[:10])
+        np.testing.assert_array_equal(found[290:], onto[290:])
     assert not sparse_product(csr_array((300, 200), dtype=dtype), B).any()
 
 
