@@ -146,7 +146,8 @@ def feature_sign_search(
     a = _as_init(init, b.shape)
     dtype = common_dtype(H, b, a)
     rows = np.ascontiguousarray(rows, dtype=dtype)
-    search = _Search(np.ascontiguousarray(H, dtype=dtype), len(rows), penalty, shift, a, tol, max_iter)
+    codes = _first_codes(a, (len(rows), len(H)), dtype)
+    search = _Search(np.ascontiguousarray(H, dtype=dtype), codes, penalty, shift, tol, max_iter)
     run_chunks(lambda chunk: search(chunk, rows[chunk]), len(rows), _chunk_rows(len(H)), n_jobs)
     return search.answer(b.shape, return_info)
 
@@ -223,7 +224,7 @@ def sparse_encode(
     samples, atoms = samples.astype(dtype, copy=False), atoms.astype(dtype, copy=False)
     H = gram_matrix(atoms, n_jobs=n_jobs) if H is None else np.ascontiguousarray(H, dtype=dtype)
     check_finite(H, "the Gram matrix of dictionary")
-    search = _Search(H, len(samples), penalty, shift, a, tol, max_iter)
+    search = _Search(H, _first_codes(a, shape, dtype), penalty, shift, tol, max_iter)
 
     def products(rows: slice, columns: slice) -> FloatArray:
         with np.errstate(all="ignore"):
@@ -317,7 +318,7 @@ def coupled_codes(
     L = laplacian.tocsr(copy=True)
     L.eliminate_zeros()
     return sweep_codes(
-        H, b, L, penalty, as_nonnegative(weight, "weight"), a,
+        H, b, L, penalty, as_nonnegative(weight, "weight"), _first_codes(a, b.shape, dtype),
         turns=turns_of(L), tol=tol, max_iter=max_iter, n_jobs=n_jobs,
     )
 
@@ -328,15 +329,15 @@ def sweep_codes(
     laplacian: Any,
     penalty: float,
     weight: float,
-    init: FloatArray | None,
+    codes: FloatArray,
     *,
     turns: Turns,
     tol: float | None = None,
     max_iter: int = 10_000,
     n_jobs: int | None = None,
 ) -> tuple[FloatArray, CodingInfo]:
-    """coupled_codes for arrays that need no check, and the turns of the Laplacian's samples."""
-    search = _Search(gram, len(cov), penalty, 0.0, init, tol, max_iter)
+    """coupled_codes for arrays that need no check, and the turns of the Laplacian's samples; overwrites `codes`."""
+    search = _Search(gram, codes, penalty, 0.0, tol, max_iter)
     L = laplacian.tocsr().astype(gram.dtype, copy=False)
     if search.penalty.any():
         search.sweep(cov, L, weight, turns, n_jobs)
@@ -346,33 +347,19 @@ def sweep_codes(
 
 
 class _Search:
-    """Codes of all samples, filled chunk by chunk."""
+    """Codes of all samples, each the start of its own search, filled chunk by chunk."""
 
-    def __init__(
-        self,
-        gram: FloatArray,
-        n_samples: int,
-        penalty: Any,
-        shift: Any,
-        init: FloatArray | None,
-        tol: Any,
-        max_iter: Any,
-    ) -> None:
-        dtype, n_atoms = gram.dtype.type, len(gram)
-        self.gram = gram
+    def __init__(self, gram: FloatArray, codes: FloatArray, penalty: Any, shift: Any, tol: Any, max_iter: Any) -> None:
+        dtype, n_samples = gram.dtype.type, len(codes)
+        self.gram, self.codes = gram, codes
         self.penalty = as_weights(penalty, "penalty", n_samples, dtype)
         self.shift = as_weights(shift, "shift", n_samples, dtype)
         self.tol = (1e-10 if dtype == np.float64 else 1e-5) if tol is None else as_nonnegative(tol, "tol")
         self.max_iter = as_count(max_iter, "max_iter")
-        self.codes: FloatArray = (
-            np.zeros((n_samples, n_atoms), dtype=dtype)
-            if init is None
-            else np.array(init, dtype=dtype, order="C").reshape(n_samples, n_atoms)
-        )
         self.n_iter = np.zeros(n_samples, dtype=np.intp)
         self.residual: FloatArray = np.zeros(n_samples, dtype=dtype)
         self.status = np.zeros(n_samples, dtype=np.intc)
-        self.worksize = _kernel.worksize(n_atoms, dtype == np.float32)
+        self.worksize = _kernel.worksize(len(gram), dtype == np.float32)
 
     def __call__(self, rows: slice, cov: FloatArray) -> None:
         work = np.empty(self.worksize, dtype=np.uint8)
@@ -456,6 +443,11 @@ def _as_init(init: Any, shape: tuple[int, ...]) -> FloatArray | None:
     if codes.shape != shape:
         raise ValueError(f"init must have the shape of the codes, {shape}, got {codes.shape}")
     return codes
+
+
+def _first_codes(init: FloatArray | None, shape: tuple[int, ...], dtype: Any) -> FloatArray:
+    """Codes to begin from, ours to overwrite."""
+    return np.zeros(shape, dtype=dtype) if init is None else np.array(init, dtype=dtype, order="C").reshape(shape)
 
 
 def _pages(size: int) -> NDArray[np.uint8]:

@@ -87,11 +87,11 @@ class ExactSolver(Solver):
         concern atoms outside it, which stay what they are meanwhile; each class then adds those of its group. Groups
         follow one another, but while a thread turns one, others take the products of the next with all but these two.
         """
-        D, C, w = D.copy(), linear.copy(), self.weights
+        D, w = D.copy(), self.weights
         double = D.dtype.type(2 * w.incoherence)
 
         def pull(span: slice, others: slice) -> FloatArray:
-            """What `others` have a part in, of the rows `span` of C."""
+            """What `others` take from the rows `span` of the linear term."""
             coupling = products[span, others]
             if double > 0:
                 inner = gram[span, others] if others.start >= span.stop else D[span] @ D[others].T
@@ -99,11 +99,10 @@ class ExactSolver(Solver):
             return coupling @ D[others]
 
         def turn(group: list[slice], span: slice, pulls: list[FloatArray], following: slice) -> FloatArray:
-            for pulled in pulls:
-                C[span] -= pulled
+            outside = linear[span] - sum(pulls)
             here = [slice(own.start - span.start, own.stop - span.start) for own in group]
             among = np.ascontiguousarray(products[span, span])
-            turn_group(D[span], here, among, C[span], w.incoherence, ceiling, w.rank)
+            turn_group(D[span], here, among, outside, w.incoherence, ceiling, w.rank)
             return pull(following, span)
 
         n_jobs = self.n_jobs if _GROUP * D.size >= LEAST else 1

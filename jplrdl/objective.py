@@ -41,8 +41,9 @@ def coding_gram(gram: FloatArray, atom_labels: Labels) -> FloatArray:
 
 def coding_cov(cov: FloatArray, labels: Labels, atom_labels: Labels) -> FloatArray:
     """b = Dy, `cov`, and once more Dy on the atoms of the sample's own class; in place."""
-    for label, own in enumerate(class_slices(atom_labels)):
-        cov[labels == label, own] *= 2
+    classes = class_slices(atom_labels)
+    for label in np.unique(labels):
+        cov[labels == label, classes[label]] *= 2
     return cov
 
 
@@ -62,12 +63,13 @@ class SplitCodes(NamedTuple):
 def split_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> SplitCodes:
     """Sparse arrays, or plain ones where more than a fifth of the codes is not zero."""
     codes, ends = np.ascontiguousarray(codes), np.empty(len(codes) + 1, dtype=np.intc)
-    _sparse.count_nonzeros(codes, ends)
-    if ends[-1] > _MOST_NONZEROS * codes.size:
+    most = max(1, int(_MOST_NONZEROS * codes.size))
+    columns, values = np.empty(most, dtype=np.intc), np.empty(most, dtype=codes.dtype)
+    count = _sparse.list_nonzeros(codes, ends, columns, values)
+    if count < 0:
         own = own_codes(codes, labels, atom_labels)
         return SplitCodes(codes, own, codes - own)
-    columns, values = np.empty(ends[-1], dtype=np.intc), np.empty(ends[-1], dtype=codes.dtype)
-    _sparse.list_nonzeros(codes, columns, values)
+    columns, values = columns[:count].copy(), values[:count].copy()  # without the room for more
     mine = np.repeat(labels, np.diff(ends)) == atom_labels[columns]
     return SplitCodes(
         _compressed(codes, values, columns, ends),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from .objective import Labels
 from .turns import turns_of
 from .weights import Weights
 
-# Samples whose part in the objective is summed at once: what explains them stays in the second-level cache.
+# Samples that are multiplied or summed at once: what explains them stays in the second-level cache.
 _ROWS = 96
 
 
@@ -119,12 +119,15 @@ class Solver:
         if "dictionary" in changed:
             self.gram = gram_matrix(self.D, n_jobs=self.n_jobs)
         tasks, sum_rows = self._term_tasks(changed), self._row_terms(changed)
-        parts = chunks_of(len(self.Y), even_chunk(len(self.Y), _ROWS))
-        found = run_tasks([*tasks, *(partial(sum_rows, rows) for rows in parts)], self.n_jobs)
+        found = run_tasks([*tasks, *self._by_rows(sum_rows)], self.n_jobs)
         for terms in found[: len(tasks)]:
             self._terms |= terms
         for name in found[-1]:
             self._terms[name] = sum(terms[name] for terms in found[len(tasks) :])
+
+    def _by_rows(self, function: Callable[[slice], Any]) -> Iterator[Callable[[], Any]]:
+        """A function of samples as tasks, each for some of them."""
+        return (partial(function, rows) for rows in chunks_of(len(self.Y), even_chunk(len(self.Y), _ROWS)))
 
     def _term_tasks(self, changed: Collection[str]) -> list[Callable[[], dict[str, float]]]:
         """What `evaluate` computes in threads, the longest first: some terms by name each."""
@@ -173,7 +176,7 @@ class Solver:
 
     def go_on_from(self, other: Solver) -> None:
         """Start from where another solver of the same problem, with other weights, has ended."""
-        self.P, self.Y, self.D, self.codes = other.P, other.Y, other.D, other.codes
+        self.P, self.Y, self.D, self.codes = other.P, other.Y, other.D, other.codes.copy()
         self.evaluate("codes", "dictionary", "projection")
         self.record("start")
 
@@ -191,8 +194,15 @@ class Solver:
 
     def update_codes(self) -> None:
         """Each code in turn to its exact minimum."""
-        gram = objective.coding_gram(self.gram, self.atom_labels)
-        cov = objective.coding_cov(product(self.Y, self.D.T, n_jobs=self.n_jobs), self.labels, self.atom_labels)
+        cov = np.empty_like(self.codes)
+
+        def multiply(rows: slice) -> None:
+            np.matmul(self.Y[rows], self.D.T, out=cov[rows])
+            objective.coding_cov(cov[rows], self.labels[rows], self.atom_labels)
+
+        gram, *_ = run_tasks(
+            [partial(objective.coding_gram, self.gram, self.atom_labels), *self._by_rows(multiply)], self.n_jobs
+        )
         self.codes, self.coding = sweep_codes(
             gram, cov, self.graph, self.weights.sparse, self.weights.graph, self.codes,
             turns=self._turns, n_jobs=self.n_jobs,

@@ -20,6 +20,13 @@ from jplrdl._blas cimport axpy
 from jplrdl.cython_feature_sign cimport dfeature_sign, sfeature_sign
 
 
+cdef extern from "_sparse_loops.h":
+    Py_ssize_t dlist_nonzeros(Py_ssize_t n, const double *row, Py_ssize_t most, int *columns,
+                              double *values) noexcept nogil
+    Py_ssize_t slist_nonzeros(Py_ssize_t n, const float *row, Py_ssize_t most, int *columns,
+                              float *values) noexcept nogil
+
+
 cdef extern from "_turns.h":
     int next_turn(int *turn) noexcept nogil
     void tell(int *sign, int value) noexcept nogil
@@ -36,16 +43,10 @@ cdef enum:
 cdef int list_nonzeros(Py_ssize_t n, const floating *code, Py_ssize_t most, int *columns,
                        floating *values) noexcept nogil:
     """Where a code is not zero, and what it is there; how many, or TOO_MANY."""
-    cdef Py_ssize_t i
-    cdef int count = 0
-    for i in range(n):
-        if code[i] != 0:
-            if count == most:
-                return TOO_MANY
-            columns[count] = <int> i
-            values[count] = code[i]
-            count += 1
-    return count
+    if floating is double:
+        return <int> dlist_nonzeros(n, code, most, columns, values)
+    else:
+        return <int> slist_nonzeros(n, code, most, columns, values)
 
 
 def most_listed(Py_ssize_t n_atoms):

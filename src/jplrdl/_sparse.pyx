@@ -9,6 +9,10 @@ cdef extern from "_sparse_loops.h":
                    double *y) noexcept nogil
     void sadd_rows(Py_ssize_t n, const float *s, const float *a, const float *b, const float *c, const float *d,
                    float *y) noexcept nogil
+    Py_ssize_t dlist_nonzeros(Py_ssize_t n, const double *row, Py_ssize_t most, int *columns,
+                              double *values) noexcept nogil
+    Py_ssize_t slist_nonzeros(Py_ssize_t n, const float *row, Py_ssize_t most, int *columns,
+                              float *values) noexcept nogil
 
 
 cdef void gather(const int *columns, const floating *values, int count, Py_ssize_t d, const floating *B,
@@ -42,26 +46,22 @@ def add_product(const int[::1] ptr, const int[::1] columns, const floating[::1] 
             gather(&columns[0] + ptr[p], &values[0] + ptr[p], ptr[p + 1] - ptr[p], d, &B[0, 0], &out[p, 0])
 
 
-def count_nonzeros(const floating[:, ::1] dense, int[::1] ptr):
-    """Where each row begins in a compressed array, and after the last where it ends."""
-    cdef Py_ssize_t p, j
-    cdef int count
+def list_nonzeros(const floating[:, ::1] dense, int[::1] ptr, int[::1] columns, floating[::1] values):
+    """The non-zeros of all rows, one after another, their columns, and where each row begins and the last one ends.
+
+    Returns how many there are, or -1 if there is no room for them.
+    """
+    cdef Py_ssize_t p, count = 0, more, n = dense.shape[1], most = columns.shape[0]
     with nogil:
         ptr[0] = 0
         for p in range(dense.shape[0]):
-            count = 0
-            for j in range(dense.shape[1]):
-                count += dense[p, j] != 0
-            ptr[p + 1] = ptr[p] + count
-
-
-def list_nonzeros(const floating[:, ::1] dense, int[::1] columns, floating[::1] values):
-    """The non-zeros of all rows, one after another, and their columns."""
-    cdef Py_ssize_t p, j, k = 0
-    with nogil:
-        for p in range(dense.shape[0]):
-            for j in range(dense.shape[1]):
-                if dense[p, j] != 0:
-                    columns[k] = <int> j
-                    values[k] = dense[p, j]
-                    k += 1
+            if floating is double:
+                more = dlist_nonzeros(n, &dense[p, 0], most - count, &columns[0] + count, &values[0] + count)
+            else:
+                more = slist_nonzeros(n, &dense[p, 0], most - count, &columns[0] + count, &values[0] + count)
+            if more < 0:
+                count = -1
+                break
+            count += more
+            ptr[p + 1] = <int> count
+    return count
