@@ -6,6 +6,8 @@ alone. Its first three rounds are measured, and the other
 seven taken to last as long. Both sides see the same samples and must end these rounds at the same objective. Times are
 the processor's with one thread and the wall's with all, as in peers.py; beside them the wall's with one, in turns with
 all, and how much faster the machine itself is with all: products that know nothing of each other, one for each thread.
+What the fit loses of the processors' time, because one waits for another, is told apart from what the machine takes:
+how much longer the same work takes when all processors share the way to memory.
 """
 
 from __future__ import annotations
@@ -50,26 +52,30 @@ def ours(X: np.ndarray, y: np.ndarray, dimensions: int, n_threads: int) -> tuple
 
 def gain_of_threads(X: np.ndarray, y: np.ndarray, dimensions: int, n_threads: int) -> str:
     """Fits with one thread and with all in turns, by the wall, and as many independent products as threads."""
-    times: dict[int, list[float]] = {1: [], n_threads: []}
-    products: dict[int, list[float]] = {1: [], n_threads: []}
+    fits: dict[int, list[tuple[float, float]]] = {1: [], n_threads: []}
+    products: dict[int, list[tuple[float, float]]] = {1: [], n_threads: []}
     for _ in range(7):
-        for count in times:
+        for count in fits:
             with threadpool_limits(count, user_api="blas"):
-                times[count].append(_seconds(lambda count=count: fitted(X, y, dimensions, count)))
+                fits[count].append(_seconds(lambda count=count: fitted(X, y, dimensions, count)))
             with threadpool_limits(1, user_api="blas"):
                 products[count].append(_seconds(lambda count=count: _multiply(count)))
-    one, all_ = min(times[1]), min(times[n_threads])
-    machine = n_threads * min(products[1]) / min(products[n_threads])
+    one, all_ = min(fits[1])[0], min(fits[n_threads])[0]
+    machine = n_threads * min(products[1])[0] / min(products[n_threads])[0]
+    busy = np.median([processor / wall for wall, processor in fits[n_threads]]) / n_threads
+    longer = np.median([processor for _, processor in fits[n_threads]]) / np.median([each for _, each in fits[1]])
     return (
         f"{n_threads} threads against one, by the wall, best of seven: {one:.2f} to {all_:.2f} s, "
-        f"{one / all_:.2f} times as fast; independent products: {machine:.2f} times"
+        f"{one / all_:.2f} times as fast; independent products: {machine:.2f} times\n"
+        f"in the median, processors are busy for {busy:.0%} of the time and take {longer:.2f} times as long for all"
     )
 
 
-def _seconds(function: Callable[[], object]) -> float:
-    began = time.perf_counter()
+def _seconds(function: Callable[[], object]) -> tuple[float, float]:
+    """By the wall and of the processors."""
+    began = time.perf_counter(), time.process_time()
     function()
-    return time.perf_counter() - began
+    return time.perf_counter() - began[0], time.process_time() - began[1]
 
 
 def _multiply(n_threads: int) -> None:

@@ -19,7 +19,7 @@ from .projection import nearest_orthonormal, next_curvature, turn_projection
 from .solver import Solver
 
 # Atoms of a group of classes, and of what is multiplied with it at a time.
-_GROUP, _PART = 80, 256
+_GROUP, _PART = 80, 128
 # Of the objective, by which rounding errors may raise it.
 _SLACK = {np.float64: 1e-10, np.float32: 1e-6}
 
