@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[Any]
 
 _CHECKED_ROWS = 256
+_BOOLEANS = (bool, np.bool_)
 
 
 def as_float_array(value: Any, name: str, *, ndim: int | None = None, finite: bool = True) -> FloatArray:
@@ -65,7 +66,7 @@ def common_dtype(*arrays: FloatArray | None) -> type:
 
 def as_nonnegative(value: Any, name: str) -> float:
     """A finite real number >= 0."""
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+    if not isinstance(value, Real) or isinstance(value, _BOOLEANS):
         raise TypeError(f"{name} must be a real number, got {value!r}")
     number = float(value)
     if not 0 <= number < np.inf:

@@ -45,8 +45,7 @@ def prox_l1(V: ArrayLike, t: float, out: FloatArray | None = None, *, n_jobs: in
     v, t = as_float_array(V, "V", finite=False), as_nonnegative(t, "t")
     result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
     source, target = _matching(v, result)
-    flat, flat_target = source.ravel(order="K"), target.ravel(order="K")
-    if not _share(lambda some: _kernel.l1(flat[some], t, flat_target[some]) == 0, len(flat), _threads(v, n_jobs)):
+    if not _shrink_elements(source.ravel(order="K"), t, target.ravel(order="K"), _threads(v, n_jobs)):
         check_finite(v, "V")
     return _deliver(target, result)
 
@@ -162,8 +161,6 @@ def _share(shrink: Callable[[slice], bool], length: int, threads: int) -> bool:
     The caller takes the first part, helpers begin with the last: when they come again, each finds what it has read and
     written before in its processor's cache.
     """
-    if threads == 1:
-        return shrink(slice(0, length))
     left, finite, caller = chunks_of(length, -(-length // threads)), [], get_ident()
 
     def work() -> None:
@@ -176,6 +173,13 @@ def _share(shrink: Callable[[slice], bool], length: int, threads: int) -> bool:
     return all(finite)
 
 
+def _shrink_elements(v: FloatArray, t: float, out: FloatArray, threads: int) -> bool:
+    """The l1 map of a vector; whether it was finite."""
+    if threads == 1:
+        return _kernel.l1(v, t, out) == 0
+    return _share(lambda some: _kernel.l1(v[some], t, out[some]) == 0, len(v), threads)
+
+
 def _shrink_groups(v: FloatArray, t: float, out: FloatArray, threads: int) -> bool:
     """The 2,1 map of groups along the middle one of three axes; whether they were finite."""
     n_outer, n, n_inner = v.shape
@@ -184,10 +188,10 @@ def _shrink_groups(v: FloatArray, t: float, out: FloatArray, threads: int) -> bo
         return _share(lambda role: _shrink_columns.share(v[0], t, out[0], work, role.start, threads), threads, threads)
     size = _kernel.l21_worksize(n_outer, n, n_inner, v.dtype == np.float32)
 
-    def shrink(some: slice) -> bool:
-        return _kernel.l21(v[some], t, out[some], np.empty(size, dtype=np.uint8)) == 0
+    def shrink(v: FloatArray, out: FloatArray) -> bool:
+        return _kernel.l21(v, t, out, np.empty(size, dtype=np.uint8)) == 0
 
-    return _share(shrink, n_outer, threads)
+    return shrink(v, out) if threads == 1 else _share(lambda some: shrink(v[some], out[some]), n_outer, threads)
 
 
 def _matching(v: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray]:
