@@ -82,19 +82,20 @@ JPLRDL_STREAM(float, sstream, ps)
 #endif
 
 /* scale_row: out = s v for one number s.
-   multiply_rows: out = s v, element by element, for each of n rows of k elements; a fence lets other threads see what was
-   streamed. */
+   multiply_rows: out = s v, element by element, for each of n rows of k elements, of every four of which the first
+   past_cache ones are streamed; a fence lets other threads see them. */
 #define JPLRDL_SCALING(T, prefix)                                                                             \
     static void prefix##scale_row(ptrdiff_t n, T s, const T *v, T *out) {                                     \
         (JPLRDL_HAS_AVX ? prefix##scale : prefix##scale_plain)(n, s, v, out);                                 \
     }                                                                                                         \
     static void prefix##multiply_rows(ptrdiff_t n, ptrdiff_t k, const T *s, const T *v, T *out,               \
                                       int past_cache) {                                                       \
-        void (*multiply)(ptrdiff_t, const T *, const T *, T *) = prefix##multiply_plain;                      \
-        if (JPLRDL_HAS_AVX)                                                                                   \
-            multiply = past_cache ? prefix##stream : prefix##multiply;                                        \
+        void (*multiply[4])(ptrdiff_t, const T *, const T *, T *);                                            \
+        for (int i = 0; i < 4; i++)                                                                           \
+            multiply[i] = !JPLRDL_HAS_AVX ? prefix##multiply_plain                                            \
+                          : i < past_cache ? prefix##stream : prefix##multiply;                               \
         for (ptrdiff_t i = 0; i < n; i++)                                                                     \
-            multiply(k, s, v + i * k, out + i * k);                                                           \
+            multiply[i % 4](k, s, v + i * k, out + i * k);                                                    \
         JPLRDL_FENCE();                                                                                       \
     }
 JPLRDL_SCALING(double, d)

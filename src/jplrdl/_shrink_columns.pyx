@@ -23,9 +23,9 @@ cdef extern from "_loops.h":
 
 cdef extern from "_scaling.h":
     void dmultiply_rows(Py_ssize_t n, Py_ssize_t k, const double *s, const double *v, double *out,
-                        bint past_cache) noexcept nogil
+                        int past_cache) noexcept nogil
     void smultiply_rows(Py_ssize_t n, Py_ssize_t k, const float *s, const float *v, float *out,
-                        bint past_cache) noexcept nogil
+                        int past_cache) noexcept nogil
 
 cdef extern from "_turns.h":
     int next_turn(int *turn) noexcept nogil
@@ -37,7 +37,7 @@ cdef enum:
     ROWS = 8                    # whose squares are added at once
     PART_BYTES = 512 << 10
     MOST_PARTS = 16
-    PAST_CACHE = 12 << 20       # bytes for one thread that, with their result, leave its last-level cache
+    LARGE = 12 << 20            # bytes that, with their result, leave a last-level cache
     READY = 1, NOT_FINITE = 2   # what the leader tells
 
 
@@ -79,16 +79,20 @@ cdef bint find_scales(Py_ssize_t n, Py_ssize_t k, const floating *v, floating t,
 
 
 cdef void scale_part(Py_ssize_t n, Py_ssize_t k, const floating *scale, const floating *v, floating *out,
-                     bint past_cache) noexcept nogil:
+                     int past_cache) noexcept nogil:
     if floating is double:
         dmultiply_rows(n, k, scale, v, out, past_cache)
     else:
         smultiply_rows(n, k, scale, v, out, past_cache)
 
 
-cdef bint leaves_cache(Py_ssize_t n, Py_ssize_t k, const floating *v, const floating *out,
-                       Py_ssize_t n_threads) noexcept nogil:
-    return out != v and n * k * <Py_ssize_t> sizeof(floating) >= n_threads * PAST_CACHE
+cdef int rows_past_cache(Py_ssize_t n, Py_ssize_t k, const floating *v, const floating *out,
+                         Py_ssize_t n_threads) noexcept nogil:
+    """Of four rows of a large result: all from one thread, but three from threads that together write more than memory
+    takes from them. Their caches may be one, so that what is large for one thread is large for them."""
+    if out == v or n * k * <Py_ssize_t> sizeof(floating) < LARGE:
+        return 0
+    return 4 if n_threads == 1 else 3
 
 
 # -------------------------------------------------------------------------------------------------------- one thread
@@ -110,7 +114,7 @@ cdef bint shrink_columns(Py_ssize_t n, Py_ssize_t k, const floating *v, floating
         start += rows
     if not find_scales(n, k, v, t, scale):
         return False
-    scale_part(n, k, scale, v, out, leaves_cache(n, k, v, out, 1))
+    scale_part(n, k, scale, v, out, rows_past_cache(n, k, v, out, 1))
     return True
 
 
@@ -157,7 +161,7 @@ cdef bint share_columns(Py_ssize_t n, Py_ssize_t k, const floating *v, floating 
         if part >= 0 and next_turn(&signs.scale_turns[part]) == 0:
             start = part * rows
             scale_part(min(rows, n - start), k, scale, v + start * k, out + start * k,
-                       leaves_cache(n, k, v, out, n_threads))
+                       rows_past_cache(n, k, v, out, n_threads))
     return True
 
 
