@@ -1,5 +1,6 @@
 """A symmetric matrix in tridiagonal form: it is the same matrix, and the same bits, however many threads and when."""
 
+import os
 import threading
 import time
 
@@ -80,14 +81,20 @@ def test_every_number_of_threads_gives_the_same_bits(rng, n, dtype):
         np.testing.assert_array_equal(np.tril(first, -1), np.tril(again, -1))
 
 
+def prepared(K):
+    """T, to be found, and what leader and second thread are given."""
+    n = len(K)
+    found = Tridiagonal(*np.zeros((3, n)))
+    return found, (K.copy(), *found, np.empty(_reduction.worksize(n)), np.zeros(_reduction.n_signs, dtype=np.intc))
+
+
 @pytest.mark.parametrize("late", [0.0, 0.0003, 0.001, 0.002, 0.003, 0.1])
 def test_a_second_thread_may_come_whenever_it_does(rng, late):
     """At the beginning, in the middle of a panel, or when nothing is left."""
     K = symmetric(rng, 400)
     truth = reduce_symmetric(K.copy(), n_jobs=1)
     for _ in range(5):
-        found = Tridiagonal(*np.zeros((3, 400)))
-        given = K.copy(), *found, np.empty(_reduction.worksize(400)), np.zeros(_reduction.n_signs, dtype=np.intc)
+        found, given = prepared(K)
 
         def follow(given=given):
             time.sleep(late)
@@ -100,6 +107,27 @@ def test_a_second_thread_may_come_whenever_it_does(rng, late):
         assert not second.is_alive()
         for one, other in zip(truth, found, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+def test_threads_that_are_put_aside_for_others(rng):
+    """Four times as many threads as processors: some leaders send their seconds away, in the middle of a panel too."""
+    K = symmetric(rng, 500)
+    truth = reduce_symmetric(K.copy(), n_jobs=1)
+    for _ in range(3):
+        pairs = [prepared(K) for _ in range(2 * (os.cpu_count() or 1))]
+        threads = [
+            threading.Thread(target=role, args=given)
+            for _, given in pairs
+            for role in (_reduction.lead, _reduction.follow)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+            assert not thread.is_alive()
+        for found, _ in pairs:
+            for one, other in zip(truth, found, strict=True):
+                np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

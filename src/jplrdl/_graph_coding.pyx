@@ -30,7 +30,7 @@ cdef extern from "_sparse_loops.h":
 cdef extern from "_turns.h":
     int next_turn(int *turn) noexcept nogil
     void tell(int *sign, int value) noexcept nogil
-    bint wait_for(int *sign, int least) noexcept nogil
+    long long wait_for(int *sign, int least) noexcept nogil
 
 
 cdef enum:

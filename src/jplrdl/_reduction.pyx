@@ -17,8 +17,8 @@ Each step has two parts, made of the same numbers in the same order whoever take
 3. w, some of its elements each, and with it a part of w'v;
 
 and before the next the two threads meet. One leads, and begins alone. The other joins it at the next row, if it comes
-at all: the leader asks whether it is there, and never waits for one that is not. If it had to wait long and often for
-the other, whose processor somebody else has, it sends it away and goes on alone.
+at all: the leader asks whether it is there, and never waits for one that is not. If it has waited for half of the time,
+because somebody else has the other's processor, alone it would have come as far: it sends the other away.
 """
 
 from cython cimport floating
@@ -30,7 +30,8 @@ from jplrdl._blas cimport NO_TRANS, TRANS, gemm, sytrd_upper
 cdef extern from "_turns.h":
     bint told(int *sign, int least) noexcept nogil
     void tell(int *sign, int value) noexcept nogil
-    bint wait_for(int *sign, int least) noexcept nogil
+    long long moment() noexcept nogil
+    long long wait_for(int *sign, int least) noexcept nogil
 
 cdef extern from "_reduction_loops.h":
     void dsymmetric_rows(Py_ssize_t first, Py_ssize_t last, const double *A, Py_ssize_t lda, const double *v,
@@ -83,7 +84,7 @@ cdef enum:
     SIGNS = 64
     APART = 16
     AWAY = 1 << 24      # more than meetings: with it, the leader sends the other away
-    PATIENCE = 8        # long waits before it does
+    GRACE = 1000000     # nanoseconds that it waits at least before it does
 
 
 cdef struct Bounds:
@@ -241,10 +242,10 @@ cdef void update_rows(Py_ssize_t first, Py_ssize_t last, floating *A, floating *
         i += n
 
 
-cdef bint meet(int role, bint alone, int *signs, int *meetings) noexcept nogil:
-    """Until the other thread has come as far as this one. Was it long?"""
+cdef long long meet(int role, bint alone, int *signs, int *meetings) noexcept nogil:
+    """Until the other thread has come as far as this one. Returns how long it was, or 0 for a short while."""
     if alone:
-        return False
+        return 0
     meetings[0] += 1
     tell(signs + MET + role * APART, meetings[0])
     return wait_for(signs + MET + (1 - role) * APART, meetings[0] % AWAY)
@@ -254,7 +255,8 @@ cdef void reduce_rows(int role, Py_ssize_t begun, Py_ssize_t n, floating *A, flo
                       floating *work, int *signs) noexcept nogil:
     """Rows from the last but `begun` on, until LEAST or less are left: the role's part, or both if alone."""
     cdef bint alone = role == 0
-    cdef int first = role, last = 2 if alone else role + 1, part, meetings = 0, long_waits = 0
+    cdef int first = role, last = 2 if alone else role + 1, part, meetings = 0
+    cdef long long joined = 0, waited = 0
     cdef Py_ssize_t k = begun % PANEL, left = n - begun + k - PANEL, i
     cdef floating last_tau = tau[left + PANEL - k - 1]
     cdef Bounds b
@@ -262,22 +264,22 @@ cdef void reduce_rows(int role, Py_ssize_t begun, Py_ssize_t n, floating *A, flo
         while k < PANEL:
             i = left + PANEL - 1 - k
             if alone and meetings == 0 and told(signs + THERE, 1):
-                alone, last = False, 1
+                alone, last, joined = False, 1, moment()
                 tell(signs + BEGIN, <int> (n - i))
             for part in range(first, last):
                 b = bounds_of(part, left, i)
                 next_x(b, k, last_tau, A + i * n, work, n, work + (SUMS + part) * n)
-            long_waits += meet(role, alone, signs, &meetings)
+            waited += meet(role, alone, signs, &meetings)
             for part in range(first, last):
                 b = bounds_of(part, left, i)
                 last_tau = reflect(b, k, A, A + i * n, work, n, part, d, e, tau)
-            long_waits += meet(role, alone, signs, &meetings)
+            waited += meet(role, alone, signs, &meetings)
             for part in range(first, last):
                 b = bounds_of(part, left, i)
                 next_w(b, bounds_of(0, left, i).last, k, last_tau, work, n, work + (SUMS + part) * n)
-            if role == 0 and not alone and long_waits > PATIENCE:
+            if role == 0 and not alone and waited > GRACE and waited > (moment() - joined) // 2:
                 meetings += AWAY
-            meet(role, alone, signs, &meetings)
+            waited += meet(role, alone, signs, &meetings)
             if told(signs + MET, AWAY):
                 if role == 1:
                     return

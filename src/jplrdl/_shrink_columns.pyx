@@ -31,7 +31,7 @@ cdef extern from "_turns.h":
     int next_turn(int *turn) noexcept nogil
     bint told(int *sign, int least) noexcept nogil
     void tell(int *sign, int value) noexcept nogil
-    bint wait_for(int *sign, int least) noexcept nogil
+    long long wait_for(int *sign, int least) noexcept nogil
 
 cdef enum:
     ROWS = 8                    # whose squares are added at once

@@ -17,6 +17,7 @@
 #define JPLRDL_YIELD() SwitchToThread()
 #else
 #include <sched.h>
+#include <time.h>
 #define JPLRDL_YIELD() sched_yield()
 #endif
 
@@ -47,16 +48,32 @@ static inline void tell(int *sign, int value) { (void)JPLRDL_TELL(sign, value); 
 
 static inline int told(int *sign, int least) { return JPLRDL_TOLD(sign) >= least; }
 
-/* Returns whether the processor was given away meanwhile. */
-static inline int wait_for(int *sign, int least) {
-    int looks = 0;
-    for (; !told(sign, least); looks++) {
-        if (looks < JPLRDL_LOOKS)
-            JPLRDL_PAUSE();
-        else
-            JPLRDL_YIELD();
+/* Nanoseconds, by a clock that nobody sets. */
+static inline long long moment(void) {
+#if defined(_WIN32)
+    LARGE_INTEGER count, rate;
+    QueryPerformanceCounter(&count);
+    QueryPerformanceFrequency(&rate);
+    return (long long)(1e9 * (double)count.QuadPart / (double)rate.QuadPart);
+#else
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1000000000LL * now.tv_sec + now.tv_nsec;
+#endif
+}
+
+/* Returns the nanoseconds since the processor was first given away; none, if it was not. */
+static inline long long wait_for(int *sign, int least) {
+    long long given;
+    for (int looks = 0; looks < JPLRDL_LOOKS; looks++) {
+        if (told(sign, least))
+            return 0;
+        JPLRDL_PAUSE();
     }
-    return looks > JPLRDL_LOOKS;
+    given = moment();
+    while (!told(sign, least))
+        JPLRDL_YIELD();
+    return moment() - given;
 }
 
 #endif
