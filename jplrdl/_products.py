@@ -44,14 +44,19 @@ def by_rows(function: Callable[[slice], FloatArray], like: FloatArray, *, n_jobs
 
 
 def product(
-    A: FloatArray, B: FloatArray, *, n_jobs: int | None = None, triangle: Literal["lower", "upper"] | None = None
+    A: FloatArray,
+    B: FloatArray,
+    *,
+    n_jobs: int | None = None,
+    triangle: Literal["lower", "upper"] | None = None,
+    out: FloatArray | None = None,
 ) -> FloatArray:
     """A B, some rows of A or, if these are few, columns of B at a time, in threads; bit-identical for every n_jobs.
 
     Of a triangular A, the zeros of whole columns of some rows are left out.
     """
     n, k = len(A), B.shape[1]
-    found: FloatArray = np.empty((n, k), dtype=A.dtype)
+    found: FloatArray = np.empty((n, k), dtype=A.dtype) if out is None else out
     by_rows = n >= 2 * _PRODUCT_ROWS
     length, usual = (n, _PRODUCT_ROWS // (2 if triangle else 1)) if by_rows else (k, _PRODUCT_COLUMNS)
 

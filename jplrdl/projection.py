@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky, eigh, lapack, qr, svd
 
 from ._algebra import eigenvectors, inner, is_lower_triangular, squares_of_rows, top_eigenvalue
-from ._products import gram_matrix, product
+from ._products import gram_matrix, product, triangular_solve
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 from .inverse_root import inverse_root
 from .span import find_span, polished
@@ -124,7 +124,7 @@ def _locality_preserving(
     found = solve(x, _Edges(positive, degree, scale, ridge * mean_eigenvalue), wanted, n_jobs)
     if wanted.start == 0:
         return np.linalg.qr(found[:, :n_components])[0]
-    return _complement(found)
+    return _complement(found, n_jobs=n_jobs)
 
 
 def _of_samples(x: FloatArray, edges: _Edges, wanted: slice, n_jobs: int | None) -> FloatArray:
@@ -162,13 +162,22 @@ def _of_independent_samples(x: FloatArray, edges: _Edges, wanted: slice, n_jobs:
     return product(inverse, np.ascontiguousarray(vectors), n_jobs=n_jobs, triangle="lower")
 
 
-def _complement(A: FloatArray) -> FloatArray:
-    """An orthonormal basis of all that is orthogonal to independent columns: the last columns of Q in A = QR."""
+def _complement(A: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+    """An orthonormal basis of all that is orthogonal to independent columns: the last columns of Q in A = QR.
+
+    Q is a product of reflectors I - tau vv', or I - VTV' with all v in one matrix: T^-1 has the v'v above its diagonal
+    and 1/tau on it. So one product of large matrices takes the place of reflectors, one after another.
+    """
     n, k = A.shape
     (reflectors, tau), _ = qr(A, mode="raw")
-    last = np.zeros((n, n - k), order="F")
-    last[np.arange(k, n), np.arange(n - k)] = 1
-    return np.ascontiguousarray(lapack.dormqr("L", "N", reflectors, tau, last, 64 * n, overwrite_c=True)[0])
+    V = np.tril(reflectors, -1)
+    V[np.arange(k), np.arange(k)] = 1
+    V[:, tau == 0] = 0  # a column that needed no reflector
+    inverse = np.triu(V.T @ V, 1)
+    inverse[np.diag_indices(k)] = 1 / np.where(tau == 0, 1, tau)
+    last = -product(V, triangular_solve(inverse, V[k:].T.copy()), n_jobs=n_jobs)
+    last[np.arange(k, n), np.arange(n - k)] += 1
+    return last
 
 
 def update_projection(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky, eigh
 
-from ._parallel import run_chunks
+from ._parallel import chunks_of, run_chunks, run_tasks
 from ._products import by_rows, gram_matrix, product, triangular_solve
 from ._validation import FloatArray, as_float_array
 
-_FEATURES, _SOLVED = 8192, 256
+_FEATURES, _SOLVED, _PROBED = 8192, 256, 256
 # Of the smallest pivot of a Cholesky factor, as a share of the largest: from where on one factor will do, and two will;
 # and a distance from orthonormality. What is beyond is for eigenvalues to tell.
 _FIRM_PIVOT, _LEAST_PIVOT, _MOST_APART = 1e-4, {np.float64: 1e-8, np.float32: 1e-4}, 1e-2
@@ -55,8 +55,8 @@ class Span(NamedTuple):
         P = _solve(self.factor, P, np.empty(P.shape), n_jobs, transposed=False)
         lifted: FloatArray = np.empty((self.n_features, P.shape[1]), dtype=self.rows.dtype)
         for part in _parts(self.n_features):
-            lifted[part] = product(_double(self.rows[:, part]).T, P, n_jobs=n_jobs)
-        if lifted.dtype == np.float32 or _apart(lifted) < _NEAR:
+            product(_double(self.rows[:, part]).T, P, n_jobs=n_jobs, out=lifted[part])
+        if lifted.dtype == np.float32 or _apart(lifted, n_jobs) < _NEAR:
             return lifted
         return polished(lifted, n_jobs=n_jobs)
 
@@ -145,10 +145,17 @@ def _by_eigenvectors(x: FloatArray, gram: FloatArray, n_jobs: int | None) -> Spa
     return Span(product(x, basis, n_jobs=n_jobs), basis.T)
 
 
-def _apart(U: FloatArray) -> float:
+def _apart(U: FloatArray, n_jobs: int | None) -> float:
     """How far columns are from orthonormal, |U'U - I|_F / sqrt(n), as a few random vectors see it."""
     probes = np.random.default_rng(0).standard_normal((U.shape[1], 4))
-    return float(np.linalg.norm(U.T @ (U @ probes) - probes) / np.linalg.norm(probes))
+    seen = run_tasks([partial(_gram_times, U[rows], probes) for rows in chunks_of(len(U), _PROBED)], n_jobs)
+    return float(np.linalg.norm(sum(seen) - probes) / np.linalg.norm(probes))
+
+
+def _gram_times(U: FloatArray, B: FloatArray) -> FloatArray:
+    """U'UB"""
+    found: FloatArray = U.T @ (U @ B)
+    return found
 
 
 def polished(U: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
