@@ -62,12 +62,14 @@ def gain_of_threads(X: np.ndarray, y: np.ndarray, dimensions: int, n_threads: in
                 products[count].append(_seconds(lambda count=count: _multiply(count)))
     one, all_ = min(fits[1])[0], min(fits[n_threads])[0]
     machine = n_threads * min(products[1])[0] / min(products[n_threads])[0]
+    neighbours = np.median([alone[0] / shared[0] for alone, shared in zip(fits[1], fits[n_threads], strict=True)])
     busy = np.median([processor / wall for wall, processor in fits[n_threads]]) / n_threads
     longer = np.median([processor for _, processor in fits[n_threads]]) / np.median([each for _, each in fits[1]])
     return (
         f"{n_threads} threads against one, by the wall, best of seven: {one:.2f} to {all_:.2f} s, "
         f"{one / all_:.2f} times as fast; independent products: {machine:.2f} times\n"
-        f"in the median, processors are busy for {busy:.0%} of the time and take {longer:.2f} times as long for all"
+        f"in the median, {neighbours:.2f} times as fast as the fit before, "
+        f"processors are busy for {busy:.0%} of the time and take {longer:.2f} times as long for all"
     )
 
 

@@ -91,9 +91,11 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="into docs/performance.md")
     options = parser.parse_args()
     packages = ", ".join(contest.version_of(name) for name in PACKAGES)
+    rounds = "" if options.rounds == ROUNDS else f" --rounds {options.rounds}"
+    today = time.strftime("%Y-%m-%d")
     for shelf in options.job:
         lines = [
-            f"`python benchmarks/peers.py --job {shelf} --write`, {time.strftime('%Y-%m-%d')}: {platform.system()}",
+            f"`python benchmarks/peers.py --job {shelf}{rounds} --write`, {today}: {platform.system()}",
             f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}, {packages}.",
             "",
         ]
