@@ -53,7 +53,8 @@ def product(
 ) -> FloatArray:
     """A B, some rows of A or, if these are few, columns of B at a time, in threads; bit-identical for every n_jobs.
 
-    Of a triangular A, the zeros of whole columns of some rows are left out.
+    Of a triangular A, the zeros of whole columns of some rows are left out. The result is in `out`, if given, in its
+    precision.
     """
     n, k = len(A), B.shape[1]
     found: FloatArray = np.empty((n, k), dtype=A.dtype) if out is None else out

@@ -102,10 +102,8 @@ def pose_problem(
 
 def low_rank_parts(X: FloatArray, labels: NDArray[Any], *, n_jobs: int | None = None) -> FloatArray:
     """The low-rank part of each class's samples (eq3), class by class, in threads; a single sample stays as it is."""
-    found, sizes = np.empty_like(X), np.bincount(labels)
-    alone = sizes[labels] == 1
-    found[alone] = X[alone]
-    classes = np.flatnonzero(sizes > 1)
+    found = X.copy()
+    classes = np.flatnonzero(np.bincount(labels) > 1)
     results: dict[int, RobustPCAResult] = {}
 
     def separate(chunk: slice) -> None:

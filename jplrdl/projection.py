@@ -172,10 +172,9 @@ def _complement(A: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
     (reflectors, tau), _ = qr(A, mode="raw")
     V = np.tril(reflectors, -1)
     V[np.arange(k), np.arange(k)] = 1
-    V[:, tau == 0] = 0  # a column that needed no reflector
     inverse = np.triu(V.T @ V, 1)
-    inverse[np.diag_indices(k)] = 1 / np.where(tau == 0, 1, tau)
-    last = -product(V, triangular_solve(inverse, V[k:].T.copy()), n_jobs=n_jobs)
+    inverse[np.diag_indices(k)] = 1 / np.where(tau == 0, 1, tau)  # without a reflector v is a unit vector, of no effect
+    last = product(V, triangular_solve(inverse, -V[k:].T), n_jobs=n_jobs)
     last[np.arange(k, n), np.arange(n - k)] += 1
     return last
 

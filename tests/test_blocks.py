@@ -90,6 +90,15 @@ def test_most_lpp_directions_span_what_those_of_the_reference_span(rng, shape, n
     np.testing.assert_allclose(P @ P.T, truth @ truth.T, atol=1e-9)
 
 
+@pytest.mark.parametrize("units", [[], [0], [0, 1], [0, 1, 2]])
+def test_the_complement_of_columns_some_of_which_need_no_reflector(rng, units):
+    A = rng.standard_normal((8, 3))
+    A[:, units] = np.eye(8)[:, units]
+    rest, Q = projection._complement(A), np.linalg.qr(A)[0]
+    np.testing.assert_allclose(rest.T @ rest, np.eye(5), atol=1e-14)
+    np.testing.assert_allclose(rest @ rest.T, np.eye(8) - Q @ Q.T, atol=1e-14)
+
+
 def test_bad_projections_are_named(classes):
     X, _ = classes
     with pytest.raises(ValueError, match="n_components must be at most the rank of X, 30, got 31"):

@@ -6,6 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import jplrdl
 from jplrdl import reference
+from jplrdl.problem import low_rank_parts
 
 
 @pytest.fixture
@@ -94,3 +95,15 @@ def test_iteration_limit_is_told(corrupted):
         result = jplrdl.robust_pca(corrupted[0], max_iter=3)
     assert not result.converged
     assert result.n_iter == 3
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_parts_of_classes_are_found_apart_and_a_single_sample_stays(corrupted, n_jobs):
+    X = corrupted[0].T.copy()
+    labels = np.arange(len(X)) % 3
+    labels[4] = 3
+    found = low_rank_parts(X, labels, n_jobs=n_jobs)
+    np.testing.assert_array_equal(found[4], X[4])
+    for label in range(3):
+        truth = reference.robust_pca(X[labels == label], tol=1e-5)[0]
+        np.testing.assert_allclose(found[labels == label], truth, atol=1e-9)

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from jplrdl._products import adding_product, product, sparse_product
-from jplrdl.span import find_span, polished, span_basis
+from jplrdl.span import _apart, find_span, polished, span_basis
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -64,6 +64,14 @@ def test_what_is_lifted_has_its_coordinates(rng, dtype, weakest):
     assert lifted.dtype == dtype
     np.testing.assert_allclose(lifted.T @ lifted, np.eye(25), atol=1e-10 if dtype == np.float64 else 1e-5)
     np.testing.assert_allclose(X @ lifted, span.coordinates @ P, atol=1e-12 if dtype == np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("stretch", [1.01, 0.99])
+def test_stretched_columns_are_apart_by_their_squares(rng, stretch, n_jobs):
+    Q = np.linalg.qr(rng.standard_normal((700, 40)))[0]
+    assert _apart(Q, n_jobs) < 1e-14
+    assert _apart(stretch * Q, n_jobs) == pytest.approx(abs(stretch**2 - 1))
 
 
 def test_what_squaring_has_left_apart_is_polished(rng):
