@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from ._parallel import run_chunks
+from ._parallel import run_chunks, run_tasks
 from ._validation import FloatArray
 from .graphs import laplacian, shifted_laplacian, signed_knn_graph
 from .projection import first_directions
@@ -94,10 +94,15 @@ def pose_problem(
     coefficient, weights = heat.copy(), heat.copy()
     coefficient.data = signs
     weights.data = signs * sizes_of_weights ** X.dtype.type(kernel_width**-2)
-    return Problem(
-        find_span(X, n_jobs=n_jobs), labels, weights, shifted_laplacian(coefficient),
-        laplacian(weights, normalized=True, signed=True),
-    )  # fmt: skip
+    span, graph, projection_graph = run_tasks(
+        [
+            lambda: find_span(X, n_jobs=n_jobs),
+            lambda: shifted_laplacian(coefficient),
+            lambda: laplacian(weights, normalized=True, signed=True),
+        ],
+        n_jobs,
+    )
+    return Problem(span, labels, weights, graph, projection_graph)
 
 
 def low_rank_parts(X: FloatArray, labels: NDArray[Any], *, n_jobs: int | None = None) -> FloatArray:
