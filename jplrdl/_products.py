@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _sparse as _kernel
 from . import _triangular
@@ -13,8 +14,9 @@ from ._parallel import run_chunks, threads_of
 from ._validation import FloatArray
 
 _GRAM_ROWS, _PRODUCT_ROWS, _PRODUCT_COLUMNS = 165, 192, 320
-# Multiplications, a millisecond of them, below which to wake a thread is not worth it.
-LEAST, _LEAST_SPARSE = 20_000_000, 2_000_000
+# Multiplications, a sixth of a millisecond of them and more, below which to wake a thread is not worth it: it takes a
+# fiftieth of one. Those of sparse matrices with dense ones, and with sparse ones, take longer.
+LEAST, _LEAST_SPARSE, _LEAST_SCATTERED = 5_000_000, 2_000_000, 200_000
 # The same of elements that are only added.
 _LEAST_ELEMENTS, _ADDED_ROWS = 200_000, 96
 
@@ -58,7 +60,7 @@ def product(
     """
     n, k = len(A), B.shape[1]
     found: FloatArray = np.empty((n, k), dtype=A.dtype) if out is None else out
-    by_rows = n >= 2 * _PRODUCT_ROWS
+    by_rows = n >= min(k, 2 * _PRODUCT_ROWS)
     length, usual = (n, _PRODUCT_ROWS // (2 if triangle else 1)) if by_rows else (k, _PRODUCT_COLUMNS)
 
     def fill(part: slice) -> None:
@@ -94,10 +96,14 @@ def adding_product(S: Any, B: FloatArray) -> Callable[[slice, FloatArray], None]
             onto[rows] += S[rows] @ B
 
         return add
+    compressed, dense = _compressed(S, B.dtype), np.ascontiguousarray(B)
+    return lambda rows, onto: _kernel.add_product(*compressed, dense, rows.start, rows.stop, onto)
+
+
+def _compressed(S: Any, dtype: Any) -> tuple[NDArray[np.intc], NDArray[np.intc], FloatArray]:
+    """Where rows begin, columns and values."""
     S = S.tocsr()
-    ptr, columns = (a.astype(np.intc, copy=False) for a in (S.indptr, S.indices))
-    values, dense = S.data.astype(B.dtype, copy=False), np.ascontiguousarray(B)
-    return lambda rows, onto: _kernel.add_product(ptr, columns, values, dense, rows.start, rows.stop, onto)
+    return S.indptr.astype(np.intc, copy=False), S.indices.astype(np.intc, copy=False), S.data.astype(dtype, copy=False)
 
 
 def sparse_product(S: Any, B: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
@@ -139,6 +145,31 @@ def gram_matrix(atoms: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
         gram[: rows.start, rows] = gram[rows, : rows.start].T
 
     run_chunks(fill, parts, 1, n_jobs if atoms.size * n >= LEAST else 1)
+    return gram
+
+
+def sparse_gram(S: Any, *, n_jobs: int | None = None) -> FloatArray:
+    """The inner products S'S of all columns of a sparse array or a dense one, exactly symmetric, as a dense matrix, in
+    threads; bit-identical for every n_jobs.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from jplrdl._products import sparse_gram
+    >>> sparse_gram(csr_array([[1.0, 2.0], [0.0, 3.0]]))
+    array([[ 1.,  2.],
+           [ 2., 13.]])
+    """
+    if isinstance(S, np.ndarray):
+        return gram_matrix(S.T, n_jobs=n_jobs)
+    by_columns, by_rows = _compressed(S.T, S.dtype), _compressed(S, S.dtype)
+    gram: FloatArray = np.zeros((S.shape[1], S.shape[1]), dtype=S.dtype)
+    multiplied = float(np.square(np.diff(by_rows[0]), dtype=np.float64).sum())
+
+    def fill(rows: slice) -> None:
+        _kernel.add_sparse_product(*by_columns, *by_rows, rows.start, rows.stop, gram)
+
+    run_chunks(fill, len(gram), even_chunk(len(gram), _ADDED_ROWS), n_jobs if multiplied >= _LEAST_SCATTERED else 1)
     return gram
 
 

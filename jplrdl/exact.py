@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ._algebra import estimated_eigenvalue
 from ._parallel import run_tasks
-from ._products import LEAST, by_rows, sparse_product
+from ._products import LEAST, by_rows, sparse_gram, sparse_product
 from ._validation import FloatArray
 from .dictionary import turn_group
 from .objective import class_slices
@@ -65,9 +64,8 @@ class ExactSolver(Solver):
         """
         before, D, gram, most = self.objective, self.D, self.gram, float(len(self.D))
         codes, ceiling = self.split.all, self.incoherence_ceiling
-        products, linear = run_tasks(
-            [lambda: _dense(codes.T @ codes), lambda: sparse_product((codes + self.split.own).T, self.Y)], self.n_jobs
-        )
+        products = sparse_gram(codes, n_jobs=self.n_jobs)
+        linear = sparse_product((codes + self.split.own).T, self.Y, n_jobs=self.n_jobs)
         slack = _SLACK[D.dtype.type] * abs(before)
         while True:
             self.D = self._turned(D, gram, products, linear, ceiling)
@@ -144,11 +142,6 @@ class ExactSolver(Solver):
         """What X' times makes B - MP, or B for a square P, to which MP is the same whatever P is."""
         explained: FloatArray = self.explained[rows] + self.explained_own[rows]
         return explained if square else explained - self._quadratic(self.Y[rows], self.drawn[rows])
-
-
-def _dense(A: Any) -> FloatArray:
-    found: FloatArray = A if isinstance(A, np.ndarray) else A.toarray()
-    return found
 
 
 def _groups(classes: list[slice]) -> Iterator[list[slice]]:

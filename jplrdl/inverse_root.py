@@ -21,8 +21,9 @@ import numpy as np
 
 from . import _inverse_root as _kernel
 from ._parallel import run_chunks
+from ._products import LEAST
 from ._validation import FloatArray
-from .tridiagonal import LEAST_ROWS, join_reflectors, reduce_symmetric
+from .tridiagonal import join_reflectors, reduce_symmetric
 
 _BISECTIONS = 12
 
@@ -47,7 +48,7 @@ def inverse_root(K: FloatArray, least: float, *, n_jobs: int | None = None) -> I
     array([[ 0.666667, -0.333333],
            [-0.333333,  0.666667]])
     """
-    n_jobs = n_jobs if len(K) >= LEAST_ROWS else 1
+    n_jobs = n_jobs if len(K) ** 3 >= LEAST else 1
     halved = _halvings(float(K.diagonal().max(initial=0.0)))
     if halved != 0:
         np.ldexp(K, -2 * halved, out=K)

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import jplrdl
-from jplrdl._products import adding_product, sparse_product
+from jplrdl._products import adding_product, sparse_gram, sparse_product
 from jplrdl.dictionary import update_atoms
 from jplrdl.inverse_root import inverse_root
 from jplrdl.objective import split_codes
@@ -49,6 +49,7 @@ def workload() -> None:
             update_atoms(*(a.astype(dtype) for a in problem), lambda_rank=0.1, n_sweeps=4)
         V = matrix.astype(dtype)
         few = split_codes(np.where(V > 1.5, V, 0), np.zeros(len(V), dtype=int), np.arange(V.shape[1]) // 40)
+        sparse_gram(few.all)
         adding_product(few.other, V[:403])(slice(0, few.own.shape[0]), sparse_product(few.own, V[:403]))
         for _ in range(4):
             jplrdl.prox_l1(V, 0.5)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import jplrdl
-from jplrdl._products import adding_product, sparse_product, triangular_solve
+from jplrdl._products import adding_product, sparse_gram, sparse_product, triangular_solve
 from jplrdl.coding import coupled_codes
 from jplrdl.dictionary import update_atoms
 from jplrdl.huber import huber_fit
@@ -36,6 +36,7 @@ def main():
         inverse_root((wide @ wide.T + np.eye(210)).astype(dtype), 1e-5)
         split = split_codes(codes * (codes > 0.1), y, np.arange(70) // 35)
         adding_product(split.other, D)(slice(0, len(codes)), sparse_product(split.own, D))
+        sparse_gram(split.all)
         triangular_solve(np.triu(wide[:3] + 9 * np.eye(3, dtype=dtype)), X[:3].copy(), transposed=True)
         jplrdl.robust_pca(X, tol=1e-3)
         huber_fit(X, np.linalg.qr(X.T)[0].T[:3].astype(dtype), 0.1, [0.1, 0.1, 0.1])

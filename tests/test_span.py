@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from jplrdl._products import adding_product, product, sparse_product
+from jplrdl._products import adding_product, product, sparse_gram, sparse_product
 from jplrdl.span import _apart, find_span, polished, span_basis
 
 
@@ -115,6 +115,18 @@ def test_sparse_products_are_products(rng, dtype, n_jobs):
         np.testing.assert_array_equal(found[:10], onto[:10])
         np.testing.assert_array_equal(found[290:], onto[290:])
     assert not sparse_product(csr_array((300, 200), dtype=dtype), B).any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("density", [0.0, 0.03, 0.2])
+def test_sparse_gram_is_the_gram_matrix_of_columns_for_every_n_jobs(rng, dtype, density):
+    dense = np.where(rng.random((500, 310)) < density, rng.standard_normal((500, 310)), 0).astype(dtype)
+    found = sparse_gram(csr_array(dense), n_jobs=1)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_allclose(found, dense.T @ dense, atol=500 * float(np.finfo(dtype).eps))
+    np.testing.assert_array_equal(sparse_gram(csr_array(dense), n_jobs=2), found)
+    np.testing.assert_allclose(sparse_gram(dense, n_jobs=2), found, atol=500 * float(np.finfo(dtype).eps))
 
 
 @pytest.mark.parametrize("n", [30, 400, 500])

@@ -11,6 +11,17 @@ def add_product(
     stop: int,
     out: NDArray[Any],
 ) -> None: ...
+def add_sparse_product(
+    ptr: NDArray[Any],
+    columns: NDArray[Any],
+    values: NDArray[Any],
+    other_ptr: NDArray[Any],
+    other_columns: NDArray[Any],
+    other_values: NDArray[Any],
+    start: int,
+    stop: int,
+    out: NDArray[Any],
+) -> None: ...
 def list_nonzeros(
     dense: NDArray[Any], ptr: NDArray[Any], columns: NDArray[Any], values: NDArray[Any]
 ) -> int: ...

@@ -1,4 +1,4 @@
-"""Sparse matrices as compressed rows: made of dense ones, and multiplied with dense ones."""
+"""Sparse matrices as compressed rows: made of dense ones, multiplied with dense ones and with each other."""
 
 from cython cimport floating
 
@@ -44,6 +44,21 @@ def add_product(const int[::1] ptr, const int[::1] columns, const floating[::1] 
     with nogil:
         for p in range(start, stop):
             gather(&columns[0] + ptr[p], &values[0] + ptr[p], ptr[p + 1] - ptr[p], d, &B[0, 0], &out[p, 0])
+
+
+def add_sparse_product(const int[::1] ptr, const int[::1] columns, const floating[::1] values, const int[::1] other_ptr,
+                       const int[::1] other_columns, const floating[::1] other_values, Py_ssize_t start,
+                       Py_ssize_t stop, floating[:, ::1] out):
+    """out += S R, the rows from start to stop of out and S; S and R are compressed, out is dense."""
+    cdef Py_ssize_t i, k, p
+    cdef int row
+    cdef floating value
+    with nogil:
+        for p in range(start, stop):
+            for i in range(ptr[p], ptr[p + 1]):
+                row, value = columns[i], values[i]
+                for k in range(other_ptr[row], other_ptr[row + 1]):
+                    out[p, other_columns[k]] += value * other_values[k]
 
 
 def list_nonzeros(const floating[:, ::1] dense, int[::1] ptr, int[::1] columns, floating[::1] values):
