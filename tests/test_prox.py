@@ -75,15 +75,16 @@ def test_overlapping_output_is_safe(rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n", [5, 16, 47, 1000])
-@pytest.mark.parametrize("distance", [0, 64, 1984, 2048, 4032])
+@pytest.mark.parametrize("n", [1, 5, 16, 47, 63, 1000])
+@pytest.mark.parametrize("distance", [0, 8, 40, 64, 1984, 2048, 2072, 4032])
 def test_l1_whichever_way_it_walks(rng, dtype, n, distance):
-    """Where the result lies, modulo 4096 bytes, decides which end comes first; what is around it stays as it was."""
+    """Where the result lies, modulo 4096 bytes, decides which end comes first, and modulo 64 where vectors begin; what
+    is around it stays as it was."""
     V = rng.standard_normal(n).astype(dtype)
     buffer = np.full(8192 // V.itemsize + n, np.nan, dtype=dtype)
     first = (V.ctypes.data + distance - buffer.ctypes.data) % 4096 // V.itemsize
     jplrdl.prox_l1(V, 0.5, out=buffer[first : first + n])
-    np.testing.assert_allclose(buffer[first : first + n], reference.prox_l1(V, 0.5), atol=1e-6)
+    np.testing.assert_array_equal(buffer[first : first + n], reference.prox_l1(V, 0.5))
     assert np.isnan(buffer[:first]).all()
     assert np.isnan(buffer[first + n :]).all()
 
@@ -106,6 +107,23 @@ def test_l21_of_rows_shorter_and_longer_than_a_block(rng, n, dtype):
     np.testing.assert_allclose(result, reference.prox_l21(V.astype(float), t, axis=1), atol=20 * np.finfo(dtype).eps)
     jplrdl.prox_l21(V, t, axis=1, out=V)
     np.testing.assert_array_equal(V, result)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [1, 3, 8, 17, 40, 129])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_l21_wherever_the_lines_of_its_result_begin(rng, dtype, n, axis):
+    """The same bits, which are the reference's but for rounding, and nothing around them."""
+    V = rng.standard_normal((7, n)).astype(dtype)
+    t = np.sqrt(V.shape[axis])
+    expected = reference.prox_l21(V.astype(float), t, axis=axis)
+    for shift in range(20):
+        out = np.full(V.size + 20, np.nan, dtype=dtype)
+        inside = out[shift : shift + V.size].reshape(V.shape)
+        jplrdl.prox_l21(V, t, axis, out=inside)
+        np.testing.assert_allclose(inside, expected, atol=20 * np.finfo(dtype).eps)
+        np.testing.assert_array_equal(inside, jplrdl.prox_l21(V, t, axis))
+        assert np.isnan(out).sum() == 20
 
 
 @pytest.mark.parametrize(("dtype", "shape"), [(np.float64, (1601, 1003)), (np.float32, (3203, 1005))])

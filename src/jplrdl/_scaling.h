@@ -1,7 +1,8 @@
 /* Scaling of rows: out = s v, for a number s or element by element, the second half of the 2,1 map.
 
    Stores that cross the end of a cache line take twice as long. So stores begin with a whole vector of the result, with
-   the vectors of AVX where the processor has them; all versions multiply, and nothing else, and give the same bits.
+   the vectors of AVX where the processor has them, or of a whole line, for one number; all versions multiply, and nothing
+   else, and give the same bits. They go from the last element to the first, which is the faster direction.
 
    Streaming stores go past the cache: they write a line without reading it first, and leave the cache to the matrix that
    is read a second time. That is for matrices that no cache holds; others would have to fetch their result from memory. */
@@ -27,33 +28,38 @@ JPLRDL_PLAIN(float, sscale_plain, float s, JPLRDL_NUMBER)
 JPLRDL_PLAIN(double, dmultiply_plain, const double *s, JPLRDL_ELEMENT)
 JPLRDL_PLAIN(float, smultiply_plain, const float *s, JPLRDL_ELEMENT)
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#define JPLRDL_HAS_AVX __builtin_cpu_supports("avx")
+#if JPLRDL_INTRINSICS
 #define JPLRDL_FENCE() _mm_sfence()
 
-#define JPLRDL_VECTOR(i, factor, suffix, store)                                                               \
-    store(out + (i), _mm256_mul_##suffix(factor(i, suffix), _mm256_loadu_##suffix(v + (i))))
-#define JPLRDL_NUMBERS(i, suffix) _mm256_set1_##suffix(s)
-#define JPLRDL_ELEMENTS(i, suffix) _mm256_loadu_##suffix(s + (i))
+#define JPLRDL_NUMBERS(i, suffix, mm) mm##_set1_##suffix(s)
+#define JPLRDL_ELEMENTS(i, suffix, mm) mm##_loadu_##suffix(s + (i))
+#define JPLRDL_VECTOR(i, factor, suffix, mm, store) \
+    mm##_##store##_##suffix(out + (i), mm##_mul_##suffix(factor(i, suffix, mm), mm##_loadu_##suffix(v + (i))))
 
 /* The first and the last vector overlap with others: in place these elements would be scaled twice. */
-#define JPLRDL_LINES(T, name, argument, factor, suffix)                                                       \
-    __attribute__((target("avx"))) static void name(ptrdiff_t n, argument, const T *v, T *out) {              \
-        const ptrdiff_t width = 32 / sizeof(T);                                                               \
+#define JPLRDL_WHOLE_VECTORS(T, name, plain, argument, factor, suffix, mm, bytes, instructions)               \
+    __attribute__((target(instructions))) static void name(ptrdiff_t n, argument, const T *v, T *out) {       \
+        const ptrdiff_t width = bytes / sizeof(T);                                                            \
         if (n < width || out == v) {                                                                          \
-            name##_plain(n, s, v, out);                                                                       \
+            plain(n, s, v, out);                                                                              \
             return;                                                                                           \
         }                                                                                                     \
-        JPLRDL_VECTOR(0, factor, suffix, _mm256_storeu_##suffix);                                             \
-        for (ptrdiff_t i = (32 - (uintptr_t) out % 32) / sizeof(T); i + width <= n; i += width)               \
-            JPLRDL_VECTOR(i, factor, suffix, _mm256_storeu_##suffix);                                         \
-        JPLRDL_VECTOR(n - width, factor, suffix, _mm256_storeu_##suffix);                                     \
+        JPLRDL_VECTOR(n - width, factor, suffix, mm, storeu);                                                 \
+        ptrdiff_t i = n - (ptrdiff_t) ((uintptr_t) (out + n) % bytes / sizeof(T)) - width;                    \
+        for (; i >= 0; i -= width)                                                                            \
+            JPLRDL_VECTOR(i, factor, suffix, mm, storeu);                                                     \
+        JPLRDL_VECTOR(0, factor, suffix, mm, storeu);                                                         \
     }
-JPLRDL_LINES(double, dscale, double s, JPLRDL_NUMBERS, pd)
-JPLRDL_LINES(float, sscale, float s, JPLRDL_NUMBERS, ps)
-JPLRDL_LINES(double, dmultiply, const double *s, JPLRDL_ELEMENTS, pd)
-JPLRDL_LINES(float, smultiply, const float *s, JPLRDL_ELEMENTS, ps)
+#define JPLRDL_BY_NUMBER(T, name, plain, suffix, mm, bytes, instructions) \
+    JPLRDL_WHOLE_VECTORS(T, name, plain, T s, JPLRDL_NUMBERS, suffix, mm, bytes, instructions)
+#define JPLRDL_BY_ELEMENT(T, name, plain, suffix, mm, bytes, instructions) \
+    JPLRDL_WHOLE_VECTORS(T, name, plain, const T *s, JPLRDL_ELEMENTS, suffix, mm, bytes, instructions)
+JPLRDL_BY_NUMBER(double, dscale, dscale_plain, pd, _mm256, 32, "avx")
+JPLRDL_BY_NUMBER(float, sscale, sscale_plain, ps, _mm256, 32, "avx")
+JPLRDL_BY_NUMBER(double, dscale_lines, dscale_plain, pd, _mm512, 64, "avx512f")
+JPLRDL_BY_NUMBER(float, sscale_lines, sscale_plain, ps, _mm512, 64, "avx512f")
+JPLRDL_BY_ELEMENT(double, dmultiply, dmultiply_plain, pd, _mm256, 32, "avx")
+JPLRDL_BY_ELEMENT(float, smultiply, smultiply_plain, ps, _mm256, 32, "avx")
 
 #define JPLRDL_STREAM(T, name, suffix)                                                                        \
     __attribute__((target("avx"))) static void name(ptrdiff_t n, const T *s, const T *v, T *out) {            \
@@ -62,8 +68,8 @@ JPLRDL_LINES(float, smultiply, const float *s, JPLRDL_ELEMENTS, ps)
         for (; i < n && (uintptr_t) (out + i) % 64; i++)                                                      \
             out[i] = s[i] * v[i];                                                                             \
         for (; i + 2 * width <= n; i += 2 * width) {                                                          \
-            JPLRDL_VECTOR(i, JPLRDL_ELEMENTS, suffix, _mm256_stream_##suffix);                                \
-            JPLRDL_VECTOR(i + width, JPLRDL_ELEMENTS, suffix, _mm256_stream_##suffix);                        \
+            JPLRDL_VECTOR(i, JPLRDL_ELEMENTS, suffix, _mm256, stream);                                        \
+            JPLRDL_VECTOR(i + width, JPLRDL_ELEMENTS, suffix, _mm256, stream);                                \
         }                                                                                                     \
         for (; i < n; i++)                                                                                    \
             out[i] = s[i] * v[i];                                                                             \
@@ -71,9 +77,10 @@ JPLRDL_LINES(float, smultiply, const float *s, JPLRDL_ELEMENTS, ps)
 JPLRDL_STREAM(double, dstream, pd)
 JPLRDL_STREAM(float, sstream, ps)
 #else
-#define JPLRDL_HAS_AVX 0
 #define dscale dscale_plain
 #define sscale sscale_plain
+#define dscale_lines dscale_plain
+#define sscale_lines sscale_plain
 #define dmultiply dmultiply_plain
 #define smultiply smultiply_plain
 #define dstream dmultiply_plain
@@ -82,21 +89,23 @@ JPLRDL_STREAM(float, sstream, ps)
 #endif
 
 /* scale_row: out = s v for one number s.
-   multiply_rows: out = s v, element by element, for each of n rows of k elements, of every four of which the first
-   past_cache ones are streamed; a fence lets other threads see them. */
+   multiply_rows: out = s v, element by element, for each of n rows of k elements; past the cache, with a fence that lets
+   other threads see them, or from the last row to the first. */
 #define JPLRDL_SCALING(T, prefix)                                                                             \
     static void prefix##scale_row(ptrdiff_t n, T s, const T *v, T *out) {                                     \
-        (JPLRDL_HAS_AVX ? prefix##scale : prefix##scale_plain)(n, s, v, out);                                 \
+        (JPLRDL_HAS_LINES ? prefix##scale_lines : JPLRDL_HAS_AVX ? prefix##scale : prefix##scale_plain)       \
+        (n, s, v, out);                                                                                       \
     }                                                                                                         \
     static void prefix##multiply_rows(ptrdiff_t n, ptrdiff_t k, const T *s, const T *v, T *out,               \
                                       int past_cache) {                                                       \
-        void (*multiply[4])(ptrdiff_t, const T *, const T *, T *);                                            \
-        for (int i = 0; i < 4; i++)                                                                           \
-            multiply[i] = !JPLRDL_HAS_AVX ? prefix##multiply_plain                                            \
-                          : i < past_cache ? prefix##stream : prefix##multiply;                               \
-        for (ptrdiff_t i = 0; i < n; i++)                                                                     \
-            multiply[i % 4](k, s, v + i * k, out + i * k);                                                    \
-        JPLRDL_FENCE();                                                                                       \
+        if (JPLRDL_HAS_AVX && past_cache) {                                                                   \
+            for (ptrdiff_t i = 0; i < n; i++)                                                                 \
+                prefix##stream(k, s, v + i * k, out + i * k);                                                 \
+            JPLRDL_FENCE();                                                                                   \
+            return;                                                                                           \
+        }                                                                                                     \
+        while (n-- > 0)                                                                                       \
+            (JPLRDL_HAS_AVX ? prefix##multiply : prefix##multiply_plain)(k, s, v + n * k, out + n * k);       \
     }
 JPLRDL_SCALING(double, d)
 JPLRDL_SCALING(float, s)

@@ -17,7 +17,7 @@ from libc.string cimport memset
 
 from jplrdl._group_scale cimport group_scale
 
-cdef extern from "_loops.h":
+cdef extern from "_squares.h":
     void dadd_squares(Py_ssize_t n, const double *v, double *s) noexcept nogil
     void sadd_squares(Py_ssize_t n, const float *v, float *s) noexcept nogil
 
@@ -79,20 +79,17 @@ cdef bint find_scales(Py_ssize_t n, Py_ssize_t k, const floating *v, floating t,
 
 
 cdef void scale_part(Py_ssize_t n, Py_ssize_t k, const floating *scale, const floating *v, floating *out,
-                     int past_cache) noexcept nogil:
+                     bint streamed) noexcept nogil:
     if floating is double:
-        dmultiply_rows(n, k, scale, v, out, past_cache)
+        dmultiply_rows(n, k, scale, v, out, streamed)
     else:
-        smultiply_rows(n, k, scale, v, out, past_cache)
+        smultiply_rows(n, k, scale, v, out, streamed)
 
 
-cdef int rows_past_cache(Py_ssize_t n, Py_ssize_t k, const floating *v, const floating *out,
-                         Py_ssize_t n_threads) noexcept nogil:
-    """Of four rows of a large result: all from one thread, but three from threads that together write more than memory
-    takes from them. Their caches may be one, so that what is large for one thread is large for them."""
-    if out == v or n * k * <Py_ssize_t> sizeof(floating) < LARGE:
-        return 0
-    return 4 if n_threads == 1 else 3
+cdef bint past_cache(Py_ssize_t n, Py_ssize_t k, const floating *v, const floating *out,
+                     Py_ssize_t n_threads) noexcept nogil:
+    """A large result from one thread; several together write more than memory takes from them."""
+    return n_threads == 1 and out != v and n * k * <Py_ssize_t> sizeof(floating) >= LARGE
 
 
 # -------------------------------------------------------------------------------------------------------- one thread
@@ -114,7 +111,7 @@ cdef bint shrink_columns(Py_ssize_t n, Py_ssize_t k, const floating *v, floating
         start += rows
     if not find_scales(n, k, v, t, scale):
         return False
-    scale_part(n, k, scale, v, out, rows_past_cache(n, k, v, out, 1))
+    scale_part(n, k, scale, v, out, past_cache(n, k, v, out, 1))
     return True
 
 
@@ -161,7 +158,7 @@ cdef bint share_columns(Py_ssize_t n, Py_ssize_t k, const floating *v, floating 
         if part >= 0 and next_turn(&signs.scale_turns[part]) == 0:
             start = part * rows
             scale_part(min(rows, n - start), k, scale, v + start * k, out + start * k,
-                       rows_past_cache(n, k, v, out, n_threads))
+                       past_cache(n, k, v, out, n_threads))
     return True
 
 

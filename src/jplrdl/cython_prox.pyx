@@ -42,9 +42,12 @@ cdef enum:
     MOST_ROWS = 64
 
 
-cdef extern from "_loops.h":
+cdef extern from "_shrink.h":
     int dshrink(Py_ssize_t n, const double *v, double t, double *out) noexcept nogil
     int sshrink(Py_ssize_t n, const float *v, float t, float *out) noexcept nogil
+
+
+cdef extern from "_squares.h":
     double dsquares(Py_ssize_t n, const double *v) noexcept nogil
     float ssquares(Py_ssize_t n, const float *v) noexcept nogil
 
@@ -69,19 +72,24 @@ cdef int sprox_l1(Py_ssize_t n, const float *v, float t, float *out) noexcept no
 cdef int shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floating t, floating *out) noexcept nogil:
     """As many rows at a time as a part of the first-level cache holds: first their squares, then their scaling.
 
-    So memory is read in one go and written in another, and the roots and divisions of several rows overlap.
+    So memory is read in one go and written in another, and the roots and divisions of several rows overlap. From the
+    last element on: both directions are the same work, and that is the faster one.
     """
     cdef floating[MOST_ROWS] squares
-    cdef Py_ssize_t block = max(1, min(BLOCK_BYTES // (n * sizeof(floating)), MOST_ROWS)), start = 0, i
+    cdef Py_ssize_t block = max(1, min(BLOCK_BYTES // (n * sizeof(floating)), MOST_ROWS)), left = n_rows, i
     cdef double scale
-    while start < n_rows:
-        block = min(block, n_rows - start)
+    v += n_rows * n
+    out += n_rows * n
+    while left > 0:
+        block = min(block, left)
         for i in range(block):
             if floating is double:
-                squares[i] = dsquares(n, v + i * n)
+                squares[i] = dsquares(n, v - (i + 1) * n)
             else:
-                squares[i] = ssquares(n, v + i * n)
+                squares[i] = ssquares(n, v - (i + 1) * n)
         for i in range(block):
+            v -= n
+            out -= n
             scale = group_scale(n, 1, v, squares[i], t)
             if isnan(scale):
                 return PROX_NOT_FINITE
@@ -89,9 +97,7 @@ cdef int shrink_rows(Py_ssize_t n_rows, Py_ssize_t n, const floating *v, floatin
                 dscale_row(n, scale, v, out)
             else:
                 sscale_row(n, <float> scale, v, out)
-            v += n
-            out += n
-        start += block
+        left -= block
     return PROX_DONE
 
 
