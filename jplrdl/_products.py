@@ -14,8 +14,8 @@ from ._parallel import run_chunks, threads_of
 from ._validation import FloatArray
 
 _GRAM_ROWS, _PRODUCT_ROWS, _PRODUCT_COLUMNS = 165, 192, 320
-# Multiplications, a sixth of a millisecond of them and more, below which to wake a thread is not worth it: it takes a
-# fiftieth of one. Those of sparse matrices with dense ones, and with sparse ones, take longer.
+# Multiplications, a sixth of a millisecond, below which it is not worth the fiftieth of one that waking a thread takes;
+# those of sparse matrices with dense ones, and with each other, take longer.
 LEAST, _LEAST_SPARSE, _LEAST_SCATTERED = 5_000_000, 2_000_000, 200_000
 # The same of elements that are only added.
 _LEAST_ELEMENTS, _ADDED_ROWS = 200_000, 96
