@@ -21,6 +21,8 @@ from .weights import Weights
 
 # Samples that are multiplied or summed at once: what explains them stays in the second-level cache.
 _ROWS = 96
+# Multiplications of codes with atoms, half a millisecond, below which threads take from a fit what they spare it.
+_LEAST = 15_000_000
 
 
 class Solver:
@@ -85,6 +87,8 @@ class Solver:
             self.Y, labels, n_atoms, method=init_dictionary, random_state=random_state, n_jobs=n_jobs
         )
         self.codes: FloatArray = np.zeros((len(X), len(self.D)), dtype=X.dtype)
+        if self.codes.size * self.Y.shape[1] < _LEAST:
+            self.n_jobs = 1
         self._energies = np.einsum("ij,ij->i", X, X, dtype=np.float64)
         self.history: dict[str, list[Any]] = {}
         self._terms: dict[str, float] = {}

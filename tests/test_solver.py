@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from jplrdl import objective
+from jplrdl import solver as solvers
 from jplrdl.classification import unit_rows
 from jplrdl.exact import ExactSolver
 from jplrdl.problem import pose_problem
@@ -24,8 +25,10 @@ def solver_of(rng, n_classes, sparse, dtype=np.float64, n_jobs=None):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("sparse", [0.2, 0.0])
-def test_every_block_leaves_the_terms_of_its_state(rng, sparse, dtype, n_jobs):
+def test_every_block_leaves_the_terms_of_its_state(rng, sparse, dtype, n_jobs, monkeypatch):
+    monkeypatch.setattr(solvers, "_LEAST", 0)
     solver = solver_of(rng, 26, sparse, dtype, n_jobs)
+    assert solver.n_jobs == n_jobs
     assert len(solver.Y) > 3 * 96
     assert len(solver.D) > 80
     for block in (solver.update_codes, solver.update_dictionary, solver.update_projection, solver.update_codes):
@@ -37,6 +40,10 @@ def test_every_block_leaves_the_terms_of_its_state(rng, sparse, dtype, n_jobs):
         assert isinstance(solver.split.all, np.ndarray) == (sparse == 0)
         for name, value in truth.items():
             assert solver.history[name][-1] == pytest.approx(value, rel=1e-9 if dtype == np.float64 else 1e-3), name
+
+
+def test_a_small_fit_keeps_to_one_thread(rng):
+    assert solver_of(rng, 26, 0.2, n_jobs=2).n_jobs == 1
 
 
 def test_who_goes_on_from_another_leaves_it_as_it_is():
