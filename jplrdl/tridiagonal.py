@@ -16,7 +16,7 @@ from ._products import even_chunk
 from ._validation import FloatArray
 
 # Below so many rows the work is done before a second thread wakes.
-LEAST_ROWS, _TURNED_ROWS = 256, 192
+_LEAST_ROWS, _TURNED_ROWS = 256, 192
 
 
 class Reflectors(NamedTuple):
@@ -73,7 +73,7 @@ def reduce_symmetric(K: FloatArray, *, n_jobs: int | None = None) -> Tridiagonal
         else:
             _reduction.follow(K, *found, work, signs)
 
-    run_chunks(take, 2, 1, n_jobs if n >= LEAST_ROWS else 1)
+    run_chunks(take, 2, 1, n_jobs if n >= _LEAST_ROWS else 1)
     if infos[0] != 0:
         raise np.linalg.LinAlgError(f"a symmetric matrix was not reduced (LAPACK's info: {infos[0]})")
     return found
@@ -98,7 +98,7 @@ def last_eigenvectors(K: FloatArray, count: int, *, n_jobs: int | None = None) -
            [0.707107]])
     """
     n = len(K)
-    n_jobs = n_jobs if n >= LEAST_ROWS else 1
+    n_jobs = n_jobs if n >= _LEAST_ROWS else 1
     d, e, factors = reduce_symmetric(K, n_jobs=n_jobs)
     norm = max(float(np.abs(d).max()), float(np.abs(e).max()))
     # LAPACK's stemr, the fastest, reads an index that nobody has written where T falls apart: well before, bisection.

@@ -13,7 +13,7 @@
 
 /* shrink_each: element by element; 0, or NaN if v is not finite, for x - x is then not zero.
    shrink_lines: two vectors at a time, between what comes before the first whole line of the result and after the last
-   two vectors. An array that is not worth it, or whose elements do not begin with whole ones, goes element by element. */
+   two vectors. An array that has no two vectors there goes element by element. */
 #define JPLRDL_SHRINK_EACH(T, name)                                                                           \
     JPLRDL_WIDEST static T name(ptrdiff_t n, const T *v, T t, T *out) {                                       \
         T lane[16] = {0}, sum = 0;                                                                            \
