@@ -20,11 +20,15 @@ class LeftOutError(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """`make` imports what it needs and returns the call to be timed; `package` names who wrote it."""
+    """`make` imports what it needs and returns the call to be timed; `package` names who wrote it.
+
+    What only moves the memory that the job's way must move does not `compete`: it is timed, but has no answer.
+    """
 
     package: str
     name: str
     make: Callable[[], Callable[[], Any]]
+    competes: bool = True
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,10 @@ def _first(entry: Entry, job: Job, clock: Callable[[], float]) -> Callable[[], A
             start = clock()
             answer = call()
             spent = clock() - start
-        entry.error, entry.words = job.judge(answer)
+        if entry.program.competes:
+            entry.error, entry.words = job.judge(answer)
+        else:
+            entry.words = "for comparison"
         if spent > job.seconds:  # too slow for a second time
             entry.times.append(spent)
             return None
@@ -176,7 +183,9 @@ def lines(job: Job, entries: list[Entry], floor: float) -> list[str]:
             continue
         ratio = "" if entry is entries[0] else f"{entry.best / entries[0].best:.2f} times as fast"
         multiple = "" if math.isnan(floor) else f"{entry.best / floor:.2f}"
-        words = entry.words if counts(entry, job) else f"{entry.words}: **misses {job.limit:.0e}, not counted**"
+        words = entry.words
+        if entry.program.competes and not counts(entry, job):
+            words = f"{words}: **misses {job.limit:.0e}, not counted**"
         out.append(f"| {name} | {seconds(entry.best)} | {ratio} | {multiple} | {words} |")
     return [*out, ""]
 

@@ -157,7 +157,7 @@ def map_jobs(machine: Machine) -> Iterator[Job]:
                          lambda V=V, t=t, axis=axis, out=out: lambda: jplrdl.prox_l21(
                              V, t, axis, out=out, n_jobs=n_jobs)),
                  Program("numpy", "NumPy", lambda V=V, t=t, axis=axis: lambda: _numpy_l21(V, t, axis)),
-                 *_peer_l21(V, t, axis)],
+                 *_peer_l21(V, t, axis), *_two_readings(V, copy, axis)],
                 _judge_map(reference.prox_l21(V.astype(np.float64), t, axis)), limit, copy, "a copy",
                 within=1.2,
             )  # fmt: skip
@@ -174,6 +174,15 @@ def _judge_map(truth: np.ndarray) -> Callable[[Any], tuple[float, str]]:
 def _numpy_l21(V: np.ndarray, t: float, axis: int) -> np.ndarray:
     norms = np.linalg.norm(V, axis=axis, keepdims=True)
     return np.maximum(1 - t / np.maximum(norms, t), 0) * V
+
+
+def _two_readings(V: np.ndarray, copy: Callable[[], Any], axis: int) -> list[Program]:
+    """Rows that lie one after another must all have been read before the first of their columns can be written."""
+
+    def make() -> Callable[[], Any]:
+        return lambda: (V.max(), copy())
+
+    return [Program("numpy", "a reading (NumPy's maximum) and a copy", make, competes=False)] if axis == 0 else []
 
 
 def _peer_l1(V: np.ndarray, t: float) -> list[Program]:

@@ -132,21 +132,21 @@ _MOST_HELPERS = 256
 _helpers = _Helpers()
 
 
-class Threads(int):
-    """A number of threads for which joblib has been asked: to ask again for every block took a hundredth of a fit."""
+def threads_of(n_jobs: int | None) -> int:
+    """How many threads n_jobs asks for.
 
-
-def threads_of(n_jobs: int | None) -> Threads:
-    """How many threads n_jobs asks for."""
-    if isinstance(n_jobs, Threads):
-        return n_jobs
+    A positive number is taken at its word. What None and negative numbers mean joblib knows, but to ask it takes as
+    long as to map a megabyte.
+    """
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool)):
         raise TypeError(f"n_jobs must be an integer or None, got {n_jobs!r}")
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; 1 is one thread, -1 all processors")
+    if n_jobs is not None and n_jobs > 0:
+        return int(n_jobs)
     from joblib import effective_n_jobs
 
-    return Threads(effective_n_jobs(n_jobs))
+    return int(effective_n_jobs(n_jobs))
 
 
 def run_chunks(

@@ -13,6 +13,7 @@ FloatArray = NDArray[Any]
 
 _CHECKED_ROWS = 256
 _BOOLEANS = (bool, np.bool_)
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def as_float_array(value: Any, name: str, *, ndim: int | None = None, finite: bool = True) -> FloatArray:
@@ -20,15 +21,7 @@ def as_float_array(value: Any, name: str, *, ndim: int | None = None, finite: bo
 
     Finite too, unless the caller sees to that.
     """
-    if hasattr(value, "toarray") and hasattr(value, "nnz"):
-        raise TypeError(f"{name} must be dense, got a sparse {type(value).__name__}; convert it with .toarray()")
-    if np.ma.isMaskedArray(value):
-        raise TypeError(f"{name} must be a plain array, got a masked array; fill it first")
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{name} must be an array of numbers: {error}") from error
-    array = np.asarray(array, dtype=_float_dtype(array.dtype, name))
+    array: FloatArray = value if type(value) is np.ndarray and value.dtype in _FLOATS else _converted(value, name)
     if ndim is None and array.ndim == 0:
         raise ValueError(f"{name} must have at least one dimension, got a scalar")
     if ndim is not None and array.ndim != ndim:
@@ -38,6 +31,18 @@ def as_float_array(value: Any, name: str, *, ndim: int | None = None, finite: bo
     if finite:
         check_finite(array, name)
     return array
+
+
+def _converted(value: Any, name: str) -> FloatArray:
+    if hasattr(value, "toarray") and hasattr(value, "nnz"):
+        raise TypeError(f"{name} must be dense, got a sparse {type(value).__name__}; convert it with .toarray()")
+    if np.ma.isMaskedArray(value):
+        raise TypeError(f"{name} must be a plain array, got a masked array; fill it first")
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be an array of numbers: {error}") from error
+    return np.asarray(array, dtype=_float_dtype(array.dtype, name))
 
 
 def _float_dtype(dtype: np.dtype[Any], name: str) -> type:
@@ -66,10 +71,10 @@ def common_dtype(*arrays: FloatArray | None) -> type:
 
 def as_nonnegative(value: Any, name: str) -> float:
     """A finite real number >= 0."""
-    if not isinstance(value, Real) or isinstance(value, _BOOLEANS):
+    if type(value) is not float and (not isinstance(value, Real) or isinstance(value, _BOOLEANS)):
         raise TypeError(f"{name} must be a real number, got {value!r}")
     number = float(value)
-    if not 0 <= number < np.inf:
+    if not 0 <= number < math.inf:
         raise ValueError(f"{name} must be finite and >= 0, got {value!r}")
     return number
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _graph_coding as _graph_kernel
 from . import cython_feature_sign as _kernel
-from ._parallel import Threads, chunks_of, held_blas, run_chunks, threads_of
+from ._parallel import chunks_of, held_blas, run_chunks, threads_of
 from ._products import LEAST, even_chunk, gram_matrix
 from ._validation import (
     FloatArray,
@@ -376,7 +376,7 @@ class _Search:
         _graph_kernel.list_rows(self.codes, counts, columns, values)
         indptr, indices = (array.astype(np.intc, copy=False) for array in (laplacian.indptr, laplacian.indices))
         turn, done = np.zeros(1, dtype=np.intc), np.zeros(len(cov), dtype=np.intc)
-        threads = Threads(min(threads_of(n_jobs), max(1, cov.size // _LEAST_SWEPT)))
+        threads = min(threads_of(n_jobs), max(1, cov.size // _LEAST_SWEPT))
         step = _chunk_rows(len(self.gram))
         spaces = [(np.empty_like(cov[0]), _pages(self.worksize)) for _ in range(threads)]
 

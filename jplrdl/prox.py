@@ -42,10 +42,12 @@ def prox_l1(V: ArrayLike, t: float, out: FloatArray | None = None, *, n_jobs: in
     >>> jplrdl.prox_l1([3.0, -0.5, -2.0], 1.0)
     array([ 2.,  0., -1.])
     """
-    v, t = as_float_array(V, "V", finite=False), as_nonnegative(t, "t")
-    result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
-    source, target = _matching(v, result)
-    if not _shrink_elements(source.ravel(order="K"), t, target.ravel(order="K"), _threads(v, n_jobs)):
+    v, t, result, source, target = _operands(V, t, out)
+    if source.flags.c_contiguous:
+        flat, flat_out = source.reshape(-1), target.reshape(-1)
+    else:
+        flat, flat_out = source.T.reshape(-1), target.T.reshape(-1)
+    if not _shrink_elements(flat, t, flat_out, _threads(v, n_jobs)):
         check_finite(v, "V")
     return _deliver(target, result)
 
@@ -77,12 +79,11 @@ def prox_l21(
     array([[1.5, 0. ],
            [2. , 0. ]])
     """
-    v, t = as_float_array(V, "V", finite=False), as_nonnegative(t, "t")
-    if not isinstance(axis, Integral) or isinstance(axis, bool) or not -v.ndim <= axis < v.ndim:
+    v, t, result, source, target = _operands(V, t, out)
+    whole = type(axis) is int or (isinstance(axis, Integral) and not isinstance(axis, bool))
+    if not whole or not -v.ndim <= axis < v.ndim:
         raise ValueError(f"axis must be an integer in [{-v.ndim}, {v.ndim}), got {axis!r}")
     axis = int(axis) % v.ndim
-    result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
-    source, target = _matching(v, result)
     if not source.flags.c_contiguous:
         source, target_c, axis = source.T, target.T, v.ndim - 1 - axis
     else:
@@ -121,9 +122,7 @@ def prox_nuclear(V: ArrayLike, t: float, out: FloatArray | None = None) -> tuple
     >>> shrunk.round(6).diagonal(), rank
     (array([2., 0., 0.]), 1)
     """
-    v, t = as_float_array(V, "V", ndim=2), as_nonnegative(t, "t")
-    result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
-    source, target = _matching(v, result)
+    _, t, result, source, target = _operands(V, t, out, ndim=2, finite=True)
     rows, target_rows = (source, target) if source.flags.c_contiguous else (source.T, target.T)
     rank = shrink_spectrum(rows, t, target_rows, spectrum_workspace(rows))[1]
     return _deliver(target, result), rank
@@ -182,32 +181,35 @@ def _shrink_elements(v: FloatArray, t: float, out: FloatArray, threads: int) -> 
 
 def _shrink_groups(v: FloatArray, t: float, out: FloatArray, threads: int) -> bool:
     """The 2,1 map of groups along the middle one of three axes; whether they were finite."""
-    n_outer, n, n_inner = v.shape
+    n_outer, _, n_inner = v.shape
     if threads > 1 and n_outer == 1 and n_inner > 1:
         work = np.zeros(_shrink_columns.share_worksize(v[0]), dtype=np.uint8)
         return _share(lambda role: _shrink_columns.share(v[0], t, out[0], work, role.start, threads), threads, threads)
-    size = _kernel.l21_worksize(n_outer, n, n_inner, v.dtype == np.float32)
-
-    def shrink(v: FloatArray, out: FloatArray) -> bool:
-        return _kernel.l21(v, t, out, np.empty(size, dtype=np.uint8)) == 0
-
-    return shrink(v, out) if threads == 1 else _share(lambda some: shrink(v[some], out[some]), n_outer, threads)
+    if threads == 1:
+        return _kernel.l21(v, t, out) == 0
+    return _share(lambda some: _kernel.l21(v[some], t, out[some]) == 0, n_outer, threads)
 
 
-def _matching(v: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Source and target that are contiguous in the same order, identical if the map may run in place.
+def _operands(
+    V: ArrayLike, t: float, out: FloatArray | None, *, ndim: int | None = None, finite: bool = False
+) -> tuple[FloatArray, float, FloatArray, FloatArray, FloatArray]:
+    """V, t and the result, checked, and what a kernel reads and writes: two arrays contiguous in the same order.
 
-    The kernels tell of NaN and infinity, but only after they have written: what is overwritten is checked before.
+    They are identical if the map may run in place. The kernels of the l1 and the 2,1 map tell of NaN and infinity, but
+    only after they have written: what is overwritten is checked before.
     """
-    for order in ("c_contiguous", "f_contiguous"):
-        if getattr(v.flags, order) and getattr(result.flags, order):
-            if not np.may_share_memory(v, result):
-                return v, result
-            if _address(v) == _address(result):
-                check_finite(v, "V")
-                return result, result
+    v, t = as_float_array(V, "V", ndim=ndim, finite=finite), as_nonnegative(t, "t")
+    result = np.empty_like(v, subok=False) if out is None else as_output(out, v)
+    of, to = v.flags, result.flags
+    if (of.c_contiguous and to.c_contiguous) or (of.f_contiguous and to.f_contiguous):
+        # Arrays that own their memory share none; others have to be asked.
+        if v is not result and ((of.owndata and to.owndata) or not np.may_share_memory(v, result)):
+            return v, t, result, v, result
+        if _address(v) == _address(result):
+            check_finite(v, "V")
+            return v, t, result, result, result
     fresh = np.array(v, order="C", copy=True, subok=False)
-    return fresh, fresh
+    return v, t, result, fresh, fresh
 
 
 def _address(array: FloatArray) -> int:

@@ -27,6 +27,7 @@ A rough map takes every s > t from the Gram matrix, down to that limit: in doubl
 from cython cimport floating
 from libc.float cimport DBL_MAX, FLT_MAX
 from libc.math cimport frexp, isnan, ldexp, sqrt
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from jplrdl._blas cimport NO_TRANS, TRANS, dot, gemm, gesdd_thin, syrk_upper
@@ -326,14 +327,15 @@ def l1(const floating[::1] v, floating t, floating[::1] out):
     return status
 
 
-def l21(const floating[:, :, ::1] v, floating t, floating[:, :, ::1] out, unsigned char[::1] work):
+def l21(const floating[:, :, ::1] v, floating t, floating[:, :, ::1] out):
     """out = prox_t(v), groups along the middle axis; out may be v. Returns the status."""
+    cdef void *work = malloc(columns_worksize(v.shape[2], &v[0, 0, 0]))
     cdef int status
+    if work == NULL:
+        raise MemoryError
     with nogil:
-        if floating is double:
-            status = dprox_l21(v.shape[0], v.shape[1], v.shape[2], &v[0, 0, 0], t, &out[0, 0, 0], &work[0])
-        else:
-            status = sprox_l21(v.shape[0], v.shape[1], v.shape[2], &v[0, 0, 0], t, &out[0, 0, 0], &work[0])
+        status = shrink_groups(v.shape[0], v.shape[1], v.shape[2], &v[0, 0, 0], t, &out[0, 0, 0], work)
+        free(work)
     return status
 
 
@@ -345,11 +347,6 @@ def nuclear(const floating[:, ::1] v, floating t, floating[:, ::1] out, floating
     with nogil:
         info = shrink_spectrum(v.shape[0], v.shape[1], &v[0, 0], t, rough, &out[0, 0], &singular[0], &rank, &work[0])
     return info, rank
-
-
-def l21_worksize(Py_ssize_t n_outer, Py_ssize_t n, Py_ssize_t n_inner, bint single):
-    """Bytes of workspace for l21."""
-    return sprox_l21_worksize(n_outer, n, n_inner) if single else dprox_l21_worksize(n_outer, n, n_inner)
 
 
 def nuclear_worksize(Py_ssize_t n_rows, Py_ssize_t n_columns, bint single):
