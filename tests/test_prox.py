@@ -126,8 +126,21 @@ def test_l21_wherever_the_lines_of_its_result_begin(rng, dtype, n, axis):
         assert np.isnan(out).sum() == 20
 
 
-@pytest.mark.parametrize(("dtype", "shape"), [(np.float64, (1601, 1003)), (np.float32, (3203, 1005))])
-@pytest.mark.parametrize("shift", range(4))
+# Of 12 MiB and more, in panels of whole lines and what is left over (in the third less than a line), or, above 20 MiB,
+# in one; the last has rows shorter than a line, and goes through the cache.
+LARGE = [
+    (np.float64, (1601, 1003)),
+    (np.float64, (2640, 760)),
+    (np.float64, (1301, 1283)),
+    (np.float64, (2703, 1003)),
+    (np.float64, (300_001, 7)),
+    (np.float32, (3203, 1005)),
+    (np.float32, (30_011, 113)),
+]
+
+
+@pytest.mark.parametrize(("dtype", "shape"), LARGE)
+@pytest.mark.parametrize("shift", [0, 1, 2, 5, 7, 14])
 def test_l21_of_columns_that_no_cache_holds(rng, dtype, shape, shift):
     """Where the result goes past the cache, wherever its lines begin; in place it does not, with the same bits."""
     V = rng.standard_normal(shape).astype(dtype)
@@ -141,6 +154,15 @@ def test_l21_of_columns_that_no_cache_holds(rng, dtype, shape, shift):
     assert np.isnan(out).sum() == 16
     jplrdl.prox_l21(V, t, out=V)
     np.testing.assert_array_equal(V, inside)
+
+
+@pytest.mark.parametrize("place", [(0, 0), (800, 115), (1600, 116), (7, 500), (1600, 1002)])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_l21_of_columns_that_no_cache_holds_finds_what_is_not_finite(rng, place, value):
+    V = rng.standard_normal((1601, 1003))
+    V[place] = value
+    with pytest.raises(ValueError, match="V must be finite"):
+        jplrdl.prox_l21(V, 1.0)
 
 
 @pytest.mark.parametrize("axis", [0, 1])

@@ -4,8 +4,9 @@
    the vectors of AVX where the processor has them, or of a whole line, for one number; all versions multiply, and nothing
    else, and give the same bits. They go from the last element to the first, which is the faster direction.
 
-   Streaming stores go past the cache: they write a line without reading it first, and leave the cache to the matrix that
-   is read a second time. That is for matrices that no cache holds; others would have to fetch their result from memory. */
+   Streaming stores go past the cache, whole lines at a time: they write a line without reading it first, and leave the
+   cache to the matrix that is read a second time. That is for results that no cache holds; others would have to be fetched
+   from memory by whoever reads them. */
 
 #ifndef JPLRDL_SCALING_H
 #define JPLRDL_SCALING_H
@@ -61,21 +62,25 @@ JPLRDL_BY_NUMBER(float, sscale_lines, sscale_plain, ps, _mm512, 64, "avx512f")
 JPLRDL_BY_ELEMENT(double, dmultiply, dmultiply_plain, pd, _mm256, 32, "avx")
 JPLRDL_BY_ELEMENT(float, smultiply, smultiply_plain, ps, _mm256, 32, "avx")
 
-#define JPLRDL_STREAM(T, name, suffix)                                                                        \
-    __attribute__((target("avx"))) static void name(ptrdiff_t n, const T *s, const T *v, T *out) {            \
-        const ptrdiff_t width = 32 / sizeof(T);                                                               \
-        ptrdiff_t i = 0;                                                                                      \
-        for (; i < n && (uintptr_t) (out + i) % 64; i++)                                                      \
-            out[i] = s[i] * v[i];                                                                             \
-        for (; i + 2 * width <= n; i += 2 * width) {                                                          \
+/* See below. */
+#define JPLRDL_STREAM(T, prefix, suffix)                                                                      \
+    __attribute__((target("avx"), always_inline)) static inline void prefix##stream_row(                      \
+        ptrdiff_t from, ptrdiff_t to, const T *s, const T *v, T *out, const T *end) {                         \
+        const ptrdiff_t width = 32 / sizeof(T), stop = to < end - out ? to : end - out;                       \
+        ptrdiff_t i = from + (ptrdiff_t) (-(uintptr_t) (out + from) % 64 / sizeof(T));                        \
+        for (; i < stop; i += 2 * width) {                                                                    \
             JPLRDL_VECTOR(i, JPLRDL_ELEMENTS, suffix, _mm256, stream);                                        \
             JPLRDL_VECTOR(i + width, JPLRDL_ELEMENTS, suffix, _mm256, stream);                                \
         }                                                                                                     \
-        for (; i < n; i++)                                                                                    \
-            out[i] = s[i] * v[i];                                                                             \
+    }                                                                                                         \
+    __attribute__((target("avx"))) static void prefix##stream_rows(                                           \
+        ptrdiff_t n, ptrdiff_t k, ptrdiff_t from, ptrdiff_t to, const T *s, const T *v, T *out,               \
+        const T *end) {                                                                                       \
+        for (; n > 0; n--, v += k, out += k)                                                                  \
+            prefix##stream_row(from, to, s, v, out, end);                                                     \
     }
-JPLRDL_STREAM(double, dstream, pd)
-JPLRDL_STREAM(float, sstream, ps)
+JPLRDL_STREAM(double, d, pd)
+JPLRDL_STREAM(float, s, ps)
 #else
 #define dscale dscale_plain
 #define sscale sscale_plain
@@ -83,27 +88,22 @@ JPLRDL_STREAM(float, sstream, ps)
 #define sscale_lines sscale_plain
 #define dmultiply dmultiply_plain
 #define smultiply smultiply_plain
-#define dstream dmultiply_plain
-#define sstream smultiply_plain
+#define dstream_rows(n, k, from, to, s, v, out, end)
+#define sstream_rows(n, k, from, to, s, v, out, end)
 #define JPLRDL_FENCE()
 #endif
 
 /* scale_row: out = s v for one number s.
-   multiply_rows: out = s v, element by element, for each of n rows of k elements; past the cache, with a fence that lets
-   other threads see them, or from the last row to the first. */
+   multiply_rows: out = s v, element by element, for each of n rows of k elements, from the last row to the first.
+   stream_rows: the same past the cache, for the lines of the result that begin in the columns from, ..., to - 1 of their
+   row and before `end`, where a line ends. The last line of a row reaches into the next one: s goes on with its first
+   elements. Only with AVX, and before a fence others may not see it. */
 #define JPLRDL_SCALING(T, prefix)                                                                             \
     static void prefix##scale_row(ptrdiff_t n, T s, const T *v, T *out) {                                     \
         (JPLRDL_HAS_LINES ? prefix##scale_lines : JPLRDL_HAS_AVX ? prefix##scale : prefix##scale_plain)       \
         (n, s, v, out);                                                                                       \
     }                                                                                                         \
-    static void prefix##multiply_rows(ptrdiff_t n, ptrdiff_t k, const T *s, const T *v, T *out,               \
-                                      int past_cache) {                                                       \
-        if (JPLRDL_HAS_AVX && past_cache) {                                                                   \
-            for (ptrdiff_t i = 0; i < n; i++)                                                                 \
-                prefix##stream(k, s, v + i * k, out + i * k);                                                 \
-            JPLRDL_FENCE();                                                                                   \
-            return;                                                                                           \
-        }                                                                                                     \
+    static void prefix##multiply_rows(ptrdiff_t n, ptrdiff_t k, const T *s, const T *v, T *out) {             \
         while (n-- > 0)                                                                                       \
             (JPLRDL_HAS_AVX ? prefix##multiply : prefix##multiply_plain)(k, s, v + n * k, out + n * k);       \
     }

@@ -19,11 +19,11 @@ JPLRDL_WIDE(float, swide)
 
 /* squares: the sum of v's, from the last one on, which is the faster direction for a map that writes, too. Four vectors of
    sums are added in the end; what is left over goes to one of them: short rows must not wait for one sum after the other.
-   add_squares: s += squares of eight rows. Loads that cross the end of a cache line take twice as long, so they begin with
-   a whole vector of the first row. */
+   add_squares: s += squares of eight rows of n, their first k elements. Loads that cross the end of a cache line take twice
+   as long, so they begin with a whole vector of the first row. */
 #define JPLRDL_EIGHT_SQUARES(j)                                                                               \
-    ((a[j] * a[j] + b[j] * b[j]) + (c[j] * c[j] + d[j] * d[j]))                                               \
-    + ((e[j] * e[j] + f[j] * f[j]) + (g[j] * g[j] + h[j] * h[j]))
+    (((((((a[j] * a[j] + b[j] * b[j]) + c[j] * c[j]) + d[j] * d[j]) + e[j] * e[j]) + f[j] * f[j]) +           \
+      g[j] * g[j]) + h[j] * h[j])
 #define JPLRDL_SQUARES(T, prefix)                                                                             \
     JPLRDL_WIDEST static T prefix##squares(ptrdiff_t n, const T *v) {                                         \
         enum { WIDTH = sizeof(prefix##wide) / sizeof(T) };                                                    \
@@ -50,13 +50,13 @@ JPLRDL_WIDE(float, swide)
                 lane[j] += lane[j + half];                                                                    \
         return rest + lane[0];                                                                                \
     }                                                                                                         \
-    JPLRDL_WIDEST static void prefix##add_squares(ptrdiff_t n, const T *a, T *s) {                            \
+    JPLRDL_WIDEST static void prefix##add_squares(ptrdiff_t n, ptrdiff_t k, const T *a, T *s) {               \
         const T *b = a + n, *c = b + n, *d = c + n, *e = d + n, *f = e + n, *g = f + n, *h = g + n;           \
         ptrdiff_t whole = (ptrdiff_t) (-(uintptr_t) a % 32 / sizeof(T)), j = 0;                               \
-        for (; j < n && j < whole; j++)                                                                       \
+        for (; j < k && j < whole; j++)                                                                       \
             s[j] += JPLRDL_EIGHT_SQUARES(j);                                                                  \
         JPLRDL_INDEPENDENT                                                                                    \
-        for (; j < n; j++)                                                                                    \
+        for (; j < k; j++)                                                                                    \
             s[j] += JPLRDL_EIGHT_SQUARES(j);                                                                  \
     }
 
