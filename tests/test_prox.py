@@ -126,13 +126,13 @@ def test_l21_wherever_the_lines_of_its_result_begin(rng, dtype, n, axis):
         assert np.isnan(out).sum() == 20
 
 
-# Of 12 MiB and more, in panels of whole lines and what is left over (in the third less than a line), or, above 20 MiB,
+# Of 12 MiB and more, in panels of whole lines and what is left over (in the third less than a line), or, above 28 MiB,
 # in one; the last has rows shorter than a line, and goes through the cache.
 LARGE = [
     (np.float64, (1601, 1003)),
     (np.float64, (2640, 760)),
     (np.float64, (1301, 1283)),
-    (np.float64, (2703, 1003)),
+    (np.float64, (3703, 1003)),
     (np.float64, (300_001, 7)),
     (np.float32, (3203, 1005)),
     (np.float32, (30_011, 113)),

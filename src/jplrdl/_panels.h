@@ -24,10 +24,11 @@
             sums[j] = _mm512_setzero_##suffix();                                                              \
         for (int i = 0; i < 8; i++, panel += k, v += k, out += k) {                                           \
             _Pragma("GCC unroll 16") for (int j = 0; j < JPLRDL_PANEL; j++) {                                 \
+                _mm_prefetch((const char *) (panel + 8 * k + WIDTH * j), _MM_HINT_T0);                        \
                 x = _mm512_loadu_##suffix(panel + WIDTH * j);                                                 \
                 sums[j] = _mm512_add_##suffix(sums[j], _mm512_mul_##suffix(x, x));                            \
             }                                                                                                 \
-            prefix##stream_row(from, to, s, v, out, end);                                                     \
+            prefix##stream_row(k, from, to, s, v, out, end);                                                  \
         }                                                                                                     \
         for (int j = 0; j < JPLRDL_PANEL; j++)                                                                \
             _mm512_storeu_##suffix(squares + WIDTH * j,                                                       \

@@ -62,13 +62,14 @@ JPLRDL_BY_NUMBER(float, sscale_lines, sscale_plain, ps, _mm512, 64, "avx512f")
 JPLRDL_BY_ELEMENT(double, dmultiply, dmultiply_plain, pd, _mm256, 32, "avx")
 JPLRDL_BY_ELEMENT(float, smultiply, smultiply_plain, ps, _mm256, 32, "avx")
 
-/* See below. */
+/* See below. The same piece eight rows further on is asked for: of pieces the processor does not see what comes next. */
 #define JPLRDL_STREAM(T, prefix, suffix)                                                                      \
     __attribute__((target("avx"), always_inline)) static inline void prefix##stream_row(                      \
-        ptrdiff_t from, ptrdiff_t to, const T *s, const T *v, T *out, const T *end) {                         \
+        ptrdiff_t k, ptrdiff_t from, ptrdiff_t to, const T *s, const T *v, T *out, const T *end) {            \
         const ptrdiff_t width = 32 / sizeof(T), stop = to < end - out ? to : end - out;                       \
         ptrdiff_t i = from + (ptrdiff_t) (-(uintptr_t) (out + from) % 64 / sizeof(T));                        \
         for (; i < stop; i += 2 * width) {                                                                    \
+            _mm_prefetch((const char *) (v + 8 * k + i), _MM_HINT_T0);                                        \
             JPLRDL_VECTOR(i, JPLRDL_ELEMENTS, suffix, _mm256, stream);                                        \
             JPLRDL_VECTOR(i + width, JPLRDL_ELEMENTS, suffix, _mm256, stream);                                \
         }                                                                                                     \
@@ -77,7 +78,7 @@ JPLRDL_BY_ELEMENT(float, smultiply, smultiply_plain, ps, _mm256, 32, "avx")
         ptrdiff_t n, ptrdiff_t k, ptrdiff_t from, ptrdiff_t to, const T *s, const T *v, T *out,               \
         const T *end) {                                                                                       \
         for (; n > 0; n--, v += k, out += k)                                                                  \
-            prefix##stream_row(from, to, s, v, out, end);                                                     \
+            prefix##stream_row(k, from, to, s, v, out, end);                                                  \
     }
 JPLRDL_STREAM(double, d, pd)
 JPLRDL_STREAM(float, s, ps)

@@ -55,7 +55,7 @@ cdef enum:
     MOST_PARTS = 16
     LINE_BYTES = 64
     LARGE = 12 << 20            # bytes that, with their result, leave a last-level cache
-    HELD = 20 << 20             # and that stay there while the result goes past it
+    HELD = 28 << 20             # and that stay there while the result goes past it
     READY = 1, NOT_FINITE = 2   # what the leader tells
 
 
