@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from ._validation import FloatArray
 
@@ -22,14 +21,6 @@ def inner(A: FloatArray, B: FloatArray) -> float:
 def is_lower_triangular(A: FloatArray) -> bool:
     """Is A square, with zeros above its diagonal?"""
     return A.shape[0] == A.shape[1] and not np.triu(A, 1).any()
-
-
-def eigenvectors(symmetric: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """All eigenvalues, ascending, and eigenvectors, as columns, of a symmetric matrix, which is overwritten."""
-    # Divide and conquer, on the matrix as Fortran sees it: nothing is copied. The oldest SciPy fails for one dimension.
-    driver = "evd" if len(symmetric) > 1 else None
-    values, vectors = eigh(symmetric.T, driver=driver, overwrite_a=True, check_finite=False)
-    return values, vectors
 
 
 def top_eigenvalue(symmetric: FloatArray) -> float:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky, eigh, lapack, qr, svd
 
-from ._algebra import eigenvectors, inner, is_lower_triangular, squares_of_rows, top_eigenvalue
+from ._algebra import inner, is_lower_triangular, squares_of_rows, top_eigenvalue
 from ._products import gram_matrix, product, triangular_solve
 from ._validation import FloatArray, as_count, as_float_array, as_nonnegative
 from .inverse_root import inverse_root
 from .span import find_span, polished
-from .tridiagonal import last_eigenvectors
+from .tridiagonal import some_eigenvectors
 
 _PROXIMAL = 2.0**-16
 
@@ -113,32 +113,28 @@ def _locality_preserving(
     # A sample without positive edges would make X'DX singular: it counts as its own neighbour.
     scale = np.where(degree > 0, degree, 1)
     mean_eigenvalue = float(scale @ squares_of_rows(x)) / n
-    # Divide and conquer finds all eigenvectors sooner than bisection finds a quarter of them.
-    if 4 * n_components < n:
-        wanted = slice(0, n_components)
-    elif 4 * (n - n_components) < n:
-        wanted = slice(n_components, n)
-    else:
-        wanted = slice(0, n)
+    wanted = slice(n_components, n) if 4 * (n - n_components) < n else slice(0, n_components)
     solve = _of_independent_samples if is_lower_triangular(x) else _of_samples
     found = solve(x, _Edges(positive, degree, scale, ridge * mean_eigenvalue), wanted, n_jobs)
     if wanted.start == 0:
-        return np.linalg.qr(found[:, :n_components])[0]
+        return np.linalg.qr(found)[0]
     return _complement(found, n_jobs=n_jobs)
 
 
 def _of_samples(x: FloatArray, edges: _Edges, wanted: slice, n_jobs: int | None) -> FloatArray:
-    """The directions v that are wanted, all or the first, or X'DXv of the last."""
+    """The directions v that are wanted, the first, or X'DXv of the last."""
     positive, degree, scale, ridge = edges
     scatter = x.T @ (scale[:, None] * x)
     local = x.T @ (degree[:, None] * x - positive @ x)
     local[np.diag_indices_from(local)] += ridge
-    some = wanted != slice(0, len(local))
+    # Divide and conquer finds all eigenvectors sooner than bisection finds a quarter of them.
+    few = 4 * (wanted.stop - wanted.start) < len(local)
     vectors = eigh(
         (local + local.T) / 2, (scatter + scatter.T) / 2,
-        driver="gvx" if some else "gvd", subset_by_index=(wanted.start, wanted.stop - 1) if some else None,
+        driver="gvx" if few else "gvd", subset_by_index=(wanted.start, wanted.stop - 1) if few else None,
     )[1]  # fmt: skip
-    return vectors if wanted.start == 0 else scatter @ vectors
+    chosen: FloatArray = vectors if few else vectors[:, wanted]
+    return chosen if wanted.start == 0 else scatter @ chosen
 
 
 def _of_independent_samples(x: FloatArray, edges: _Edges, wanted: slice, n_jobs: int | None) -> FloatArray:
@@ -152,13 +148,9 @@ def _of_independent_samples(x: FloatArray, edges: _Edges, wanted: slice, n_jobs:
     local = ridge * gram_matrix(inverse.T, n_jobs=n_jobs)
     local -= (positive / root[:, None] / root).toarray()
     local[np.diag_indices_from(local)] += degree / scale
+    vectors = some_eigenvectors(local, wanted, n_jobs=n_jobs)
     if wanted.start > 0:
-        vectors = last_eigenvectors(local, wanted.stop - wanted.start, n_jobs=n_jobs)
         return product(x.T, root[:, None] * vectors, n_jobs=n_jobs, triangle="upper")
-    if wanted.stop == len(local):
-        vectors = eigenvectors(local)[1]
-    else:
-        vectors = eigh(local.T, subset_by_index=(0, wanted.stop - 1), overwrite_a=True, check_finite=False)[1]
     return product(inverse, np.ascontiguousarray(vectors), n_jobs=n_jobs, triangle="lower")
 
 

@@ -1,4 +1,4 @@
-"""A symmetric matrix in tridiagonal form, K = QTQ', and its last eigenvectors.
+"""A symmetric matrix in tridiagonal form, K = QTQ', and some of its eigenvectors.
 
 The kernels `_reduction` and `_reflectors` have the mathematics.
 """
@@ -10,13 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from . import _reduction, _reflectors
+from . import _divide, _reduction, _reflectors
 from ._parallel import run_chunks
 from ._products import even_chunk
 from ._validation import FloatArray
 
 # Below so many rows the work is done before a second thread wakes.
 _LEAST_ROWS, _TURNED_ROWS = 256, 192
+# More than a sixth of all eigenvectors take longer to find than, by divide and conquer, all of them.
+_MANY = 6
 
 
 class Reflectors(NamedTuple):
@@ -86,27 +88,44 @@ def join_reflectors(K: FloatArray, factors: FloatArray, *, n_jobs: int | None = 
     return Reflectors(V, U)
 
 
-def last_eigenvectors(K: FloatArray, count: int, *, n_jobs: int | None = None) -> FloatArray:
-    """Of the `count` largest eigenvalues of a symmetric matrix, which is lost, as columns.
+def some_eigenvectors(K: FloatArray, wanted: slice, *, n_jobs: int | None = None) -> FloatArray:
+    """Of the eigenvalues of a symmetric matrix in ascending order, which is lost, the wanted ones' vectors as columns.
+
+    Bit-identical for every n_jobs.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from jplrdl.tridiagonal import last_eigenvectors
-    >>> abs(last_eigenvectors(np.array([[5.0, 4.0], [4.0, 5.0]]), 1)).round(6)
+    >>> from jplrdl.tridiagonal import some_eigenvectors
+    >>> abs(some_eigenvectors(np.array([[5.0, 4.0], [4.0, 5.0]]), slice(1, 2))).round(6)
     array([[0.707107],
            [0.707107]])
     """
-    n = len(K)
+    n, count = len(K), wanted.stop - wanted.start
     n_jobs = n_jobs if n >= _LEAST_ROWS else 1
     d, e, factors = reduce_symmetric(K, n_jobs=n_jobs)
-    norm = max(float(np.abs(d).max()), float(np.abs(e).max()))
-    # LAPACK's stemr, the fastest, reads an index that nobody has written where T falls apart: well before, bisection.
-    whole = n > 1 and float(np.abs(e[:-1]).min()) > 16 * np.finfo(K.dtype).eps * norm
-    vectors = eigh_tridiagonal(
-        d, e[:-1], select="i", select_range=(n - count, n - 1), check_finite=False,
-        lapack_driver="stemr" if whole else "stebz",
-    )[1]  # fmt: skip
+    vectors = _all_of(d, e)[:, wanted] if _MANY * count > n else _few_of(d, e[:-1], wanted)
     turned = np.empty((count, n), dtype=K.dtype)
     join_reflectors(K, factors, n_jobs=n_jobs).turn(vectors, turned, n_jobs=n_jobs)
     return turned.T
+
+
+def _all_of(d: FloatArray, e: FloatArray) -> FloatArray:
+    """All eigenvectors of a tridiagonal matrix, as columns; d and e are lost."""
+    rows = np.empty((len(d), len(d)), dtype=d.dtype)
+    info = _divide.eigenvectors(d, e, rows)
+    if info != 0:
+        raise np.linalg.LinAlgError(f"the eigenvalues of a tridiagonal matrix were not found (LAPACK's info: {info})")
+    return rows.T
+
+
+def _few_of(d: FloatArray, e: FloatArray, wanted: slice) -> FloatArray:
+    """Some eigenvectors of a tridiagonal matrix, as columns."""
+    norm = max(float(np.abs(d).max()), float(np.abs(e).max()))
+    # LAPACK's stemr, the fastest, reads an index that nobody has written where T falls apart: well before, bisection.
+    whole = float(np.abs(e).min()) > 16 * np.finfo(d.dtype).eps * norm
+    vectors: FloatArray = eigh_tridiagonal(
+        d, e, select="i", select_range=(wanted.start, wanted.stop - 1), check_finite=False,
+        lapack_driver="stemr" if whole else "stebz",
+    )[1]  # fmt: skip
+    return vectors

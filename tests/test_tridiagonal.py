@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jplrdl import _reduction
-from jplrdl.tridiagonal import Tridiagonal, last_eigenvectors, reduce_symmetric
+from jplrdl.tridiagonal import Tridiagonal, reduce_symmetric, some_eigenvectors
 
 SIZES = [1, 2, 3, 50, 127, 128, 129, 159, 160, 161, 193, 300]
 
@@ -130,18 +130,32 @@ def test_threads_that_are_put_aside_for_others(rng):
                 np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize(("n", "count"), [(1, 1), (2, 1), (30, 7), (150, 150), (300, 40)])
-def test_last_eigenvectors_have_the_largest_eigenvalues(rng, n, count, n_jobs):
-    K = symmetric(rng, n)
-    vectors = last_eigenvectors(K.copy(), count, n_jobs=n_jobs)
-    values = np.linalg.eigvalsh(K)[n - count :]
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(count), atol=1e-12)
-    np.testing.assert_allclose(K @ vectors, vectors * values, atol=1e-12 * n)
+@pytest.mark.parametrize(
+    ("n", "start", "stop"),
+    [(1, 0, 1), (2, 0, 1), (2, 1, 2), (30, 0, 7), (30, 28, 30), (150, 0, 150), (300, 0, 40), (300, 60, 300)],
+)
+def test_some_eigenvectors_have_the_wanted_eigenvalues(rng, n, start, stop, n_jobs, dtype):
+    K = symmetric(rng, n).astype(dtype)
+    vectors = some_eigenvectors(K.copy(), slice(start, stop), n_jobs=n_jobs)
+    values, rounding = np.linalg.eigvalsh(K.astype(np.float64))[start:stop], 5e3 * np.finfo(dtype).eps
+    assert vectors.dtype == dtype
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(stop - start), atol=rounding)
+    np.testing.assert_allclose(K @ vectors, vectors * values, atol=rounding * n)
 
 
-def test_last_eigenvectors_of_a_matrix_that_falls_apart(rng):
+@pytest.mark.parametrize("wanted", [slice(40, 200), slice(0, 40), slice(180, 200), slice(0, 5)])
+def test_some_eigenvectors_are_the_same_bits_for_every_number_of_threads(rng, wanted):
+    K = symmetric(rng, 300)
+    one, two = (some_eigenvectors(K.copy(), wanted, n_jobs=n_jobs) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("count", [20, 100])
+def test_some_eigenvectors_of_a_matrix_that_falls_apart(rng, count):
     K = np.zeros((200, 200))
     K[:90, :90], K[120:, 120:] = symmetric(rng, 90), symmetric(rng, 80)
-    vectors = last_eigenvectors(K.copy(), 20)
-    np.testing.assert_allclose(K @ vectors, vectors * np.linalg.eigvalsh(K)[180:], atol=1e-12)
+    vectors = some_eigenvectors(K.copy(), slice(200 - count, 200))
+    np.testing.assert_allclose(K @ vectors, vectors * np.linalg.eigvalsh(K)[200 - count :], atol=1e-12)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(count), atol=1e-12)

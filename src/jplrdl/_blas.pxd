@@ -33,6 +33,7 @@ cdef void larft_backward(Py_ssize_t n, Py_ssize_t k, const floating *V, Py_ssize
 cdef int ormql(Py_ssize_t m, Py_ssize_t n, Py_ssize_t k, const floating *A, Py_ssize_t lda, const floating *tau,
                floating *C, Py_ssize_t ldc, floating *work, Py_ssize_t lwork) noexcept nogil
 cdef int potrf_upper(Py_ssize_t n, floating *A, Py_ssize_t lda) noexcept nogil
+cdef int stevd(Py_ssize_t n, floating *d, floating *e, floating *Z, floating *work, void *iwork) noexcept nogil
 cdef int stemr_last(Py_ssize_t n, Py_ssize_t k, floating *d, floating *e, floating *w, floating *Z, Py_ssize_t ldz,
                     floating *work, void *iwork) noexcept nogil
 cdef int stein_above(Py_ssize_t n, const floating *d, const floating *e, floating lower, floating upper,

@@ -179,6 +179,20 @@ cdef int potrf_upper(Py_ssize_t n, floating *A, Py_ssize_t lda) noexcept nogil:
     return <int> info
 
 
+cdef int stevd(Py_ssize_t n, floating *d, floating *e, floating *Z, floating *work, void *iwork) noexcept nogil:
+    """TZ = Z diag(d) for all eigenvalues of a tridiagonal matrix, ascending, by divide and conquer; e is lost.
+
+    work holds n^2 + 4 n + 1 numbers, iwork 5 n + 3 integers.
+    """
+    cdef char jobz = b'V'
+    cdef blas_int n_ = <blas_int> n, lwork = <blas_int> (n * n + 4 * n + 1), liwork = <blas_int> (5 * n + 3), info = 0
+    if floating is double:
+        lapack.dstevd(&jobz, &n_, d, e, Z, &n_, work, &lwork, <blas_int *> iwork, &liwork, &info)
+    else:
+        lapack.sstevd(&jobz, &n_, d, e, Z, &n_, work, &lwork, <blas_int *> iwork, &liwork, &info)
+    return <int> info
+
+
 cdef int stemr_last(Py_ssize_t n, Py_ssize_t k, floating *d, floating *e, floating *w, floating *Z, Py_ssize_t ldz,
                     floating *work, void *iwork) noexcept nogil:
     """TZ = Z diag(w) for the k largest eigenvalues of a tridiagonal matrix, ascending; d and e, of length n, are lost.
