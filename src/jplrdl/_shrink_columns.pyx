@@ -11,8 +11,8 @@ have not come to. So it scales what it has just read, which its caches still hol
 called again, what it has read and written before. Nobody waits for a thread that does not come: others take its parts.
 
 One thread writes a large result past the cache. It could read twice as much in the time that this takes, and does: the
-columns are cut into panels, and one is squared while the one before is written, row after row (`_panels.h`). That is for
-matrices that the cache holds; from memory they would have to be read in short pieces.
+columns are cut into panels, and one is squared while the one before is written, row after row (`_panels.h`). That is
+for matrices that the cache holds; from memory they would have to be read in short pieces.
 """
 
 from cython cimport floating
@@ -67,7 +67,8 @@ cdef Py_ssize_t rows_of_part(Py_ssize_t n, Py_ssize_t k, const floating *precisi
     return max(1, (rows + ROWS - 1) // ROWS) * ROWS
 
 
-cdef void square_rows(Py_ssize_t n, Py_ssize_t k, Py_ssize_t width, const floating *v, floating *squares) noexcept nogil:
+cdef void square_rows(Py_ssize_t n, Py_ssize_t k, Py_ssize_t width, const floating *v,
+                      floating *squares) noexcept nogil:
     """Of up to ROWS rows of k elements, their first ones"""
     cdef Py_ssize_t i, j
     if n == ROWS:
@@ -106,7 +107,8 @@ cdef bint find_scales(Py_ssize_t n, Py_ssize_t k, Py_ssize_t width, const floati
     return True
 
 
-cdef void scale_part(Py_ssize_t n, Py_ssize_t k, const floating *scale, const floating *v, floating *out) noexcept nogil:
+cdef void scale_part(Py_ssize_t n, Py_ssize_t k, const floating *scale, const floating *v,
+                     floating *out) noexcept nogil:
     if floating is double:
         dmultiply_rows(n, k, scale, v, out)
     else:
