@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,10 @@ from scipy.linalg import LinAlgError, cholesky, eigh
 
 from ._algebra import squares_of_rows
 from ._parallel import held_blas, run_chunks
-from ._products import even_chunk, product, triangular_solve
+from ._products import even_chunk, gram_matrix, triangular_solve
 from ._validation import FloatArray
 
-_ROWS = 160  # samples whose codes are solved for at once
+_ROWS = 160  # samples that are coded, or whose residuals are taken, at once
 
 
 def unit_rows(X: FloatArray) -> FloatArray:
@@ -46,6 +46,8 @@ def ridge_encode(
 ) -> FloatArray:
     """The codes with the least |y - aD|^2 + ridge |a|^2, one row for each of Y: eq24 without its l1 norm.
 
+    a = yD'(DD' + ridge I)^-1 = y(D'D + ridge I)^-1 D': where atoms are twice as many as dimensions, the smaller system.
+
     Parameters
     ----------
     Y : ndarray of shape (n_samples, n_components)
@@ -65,19 +67,25 @@ def ridge_encode(
     """
     dtype = np.result_type(Y, D, gram)
     codes: FloatArray = np.empty((len(Y), len(D)), dtype=dtype)
-    regular = gram + dtype.type(ridge) * np.eye(len(gram), dtype=dtype)
+    smaller = 2 * D.shape[1] <= len(D)
+    regular = (gram_matrix(D.T, n_jobs=n_jobs) if smaller else gram).astype(dtype)
+    regular[np.diag_indices_from(regular)] += dtype.type(ridge)
     try:
-        factor = cholesky(regular, overwrite_a=True, check_finite=False)
+        factor = cholesky(regular.T, overwrite_a=True, check_finite=False)
     except LinAlgError:
-        # The ridge is below the rounding errors of the Gram matrix, which may have made it indefinite.
+        # The ridge is below the rounding errors of the products, which may have made them indefinite.
         factor, (values, vectors) = None, eigh(gram)
+
+    def solve(right: FloatArray) -> FloatArray:
+        return triangular_solve(factor, triangular_solve(factor, right, transposed=True))
 
     def fill(rows: slice) -> None:
         if factor is None:
             codes[rows] = spectral_codes(Y[rows] @ D.T, values, vectors, ridge)
+        elif smaller:
+            codes[rows] = solve(Y[rows].T.copy()).T @ D.T
         else:
-            half = triangular_solve(factor, D @ Y[rows].T, transposed=True)
-            codes[rows] = triangular_solve(factor, half).T
+            codes[rows] = solve(D @ Y[rows].T).T
 
     run_chunks(fill, len(Y), even_chunk(len(Y), _ROWS), n_jobs)
     return codes
@@ -91,25 +99,56 @@ def spectral_codes(cov: FloatArray, values: FloatArray, vectors: FloatArray, rid
     return (cov @ vectors / (values[kept] + values.dtype.type(ridge))) @ vectors.T
 
 
-def residual_by_products(length: FloatArray, cov: FloatArray, gram: FloatArray, codes: FloatArray) -> FloatArray:
-    """|y - aD|^2 = |y|^2 - a(2 Dy - DD'a) for each row: exact to the rounding errors of |y|^2, and never negative.
+class Groups(NamedTuple):
+    """Atoms in the order of their classes: where each class begins, and, for all classes of one size at once, which
+    columns are theirs and every D_i D_i'."""
+
+    starts: NDArray[np.intp]
+    grams: list[tuple[Any, FloatArray]]
+
+    @classmethod
+    def of(cls, D: FloatArray, atom_labels: NDArray[Any]) -> Groups:
+        """From atoms in that order, and their classes as 0, 1, ..."""
+        sizes = np.bincount(atom_labels)
+        grams: list[tuple[Any, FloatArray]] = []
+        for size in np.unique(sizes):
+            own = np.flatnonzero(sizes[atom_labels] == size)
+            atoms = D[own].reshape(-1, size, D.shape[1])
+            grams.append((own if len(own) < len(D) else slice(None), atoms @ atoms.transpose(0, 2, 1)))
+        return cls(np.cumsum(sizes) - sizes, grams)
+
+    def sums(self, columns: FloatArray) -> FloatArray:
+        """Of each class's columns."""
+        total: FloatArray = np.add.reduceat(columns, self.starts, axis=1)
+        return total
+
+
+def residuals_by_products(groups: Groups, length: FloatArray, cov: FloatArray, codes: FloatArray) -> FloatArray:
+    """|y - a_i D_i|^2 = |y|^2 - a_i(2 D_i y - D_i D_i' a_i) for each row and class: exact to the rounding errors of
+    |y|^2, and never negative.
 
     Parameters
     ----------
+    groups : Groups
     length : ndarray of shape (n_samples,)
         |y|^2.
-    cov, gram, codes : ndarray
-        YD', DD', and one a a row.
+    cov, codes : ndarray of shape (n_samples, n_atoms)
+        YD', which is lost, and one a a row.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from jplrdl.classification import residual_by_products
-    >>> residual_by_products(np.array([1.25]), np.array([[1.0]]), np.array([[1.0]]), np.array([[1.0]]))
-    array([0.25])
+    >>> from jplrdl.classification import Groups, residuals_by_products
+    >>> groups = Groups.of(np.eye(2), np.array([0, 1]))
+    >>> residuals_by_products(groups, np.array([1.25]), np.array([[1.0, 0.5]]), np.array([[1.0, 0.0]]))
+    array([[0.25, 1.25]])
     """
-    explained = np.einsum("ij,ij->i", codes, 2 * cov - codes @ gram)
-    return np.maximum(length - explained, 0)
+    cov *= 2
+    for own, grams in groups.grams:
+        parts = codes[:, own].reshape(len(codes), *grams.shape[:2]).transpose(1, 0, 2)
+        cov[:, own] -= (parts @ grams).transpose(1, 0, 2).reshape(len(codes), -1)
+    cov *= codes
+    return np.maximum(length[:, None] - groups.sums(cov), 0)
 
 
 @held_blas
@@ -130,7 +169,7 @@ def class_residuals(
     It orders the classes as r_i / |a_i|^2 does, the rule of collaborative representation, and stays between 0 and 1,
     which it is for a class without any part in the code.
 
-    r_i comes from one product of all samples with all atoms: nothing as large as the samples is made for each class.
+    Some samples at a time: nothing as large as all of them is made.
 
     Parameters
     ----------
@@ -144,7 +183,7 @@ def class_residuals(
     mean_weight : float >= 0
     normalized : bool
     n_jobs : int, optional
-        Threads of the product with the atoms.
+        Threads; the residuals are the same bits for every number of them.
 
     Returns
     -------
@@ -157,17 +196,23 @@ def class_residuals(
     >>> class_residuals(np.array([[1.0, 0.5]]), np.eye(2), np.array([[1.0, 0.5]]), np.array([0, 1]), np.zeros((2, 2)))
     array([[0.25, 1.  ]])
     """
-    n_classes = len(means)
-    residuals: FloatArray = np.empty((len(Y), n_classes), dtype=Y.dtype)
-    cov, length, energy = product(Y, D.T, n_jobs=n_jobs), squares_of_rows(Y), squares_of_rows(codes)
-    for label in range(n_classes):
-        own = atom_labels == label
-        part, atoms = codes[:, own], D[own]
-        residuals[:, label] = residual_by_products(length, cov[:, own], atoms @ atoms.T, part)
+    if (np.diff(atom_labels) < 0).any():
+        order = np.argsort(atom_labels, kind="stable")
+        D, codes, atom_labels, means = D[order], codes[:, order], atom_labels[order], means[:, order]
+    groups, residuals = Groups.of(D, atom_labels), np.empty((len(Y), len(means)), dtype=Y.dtype)
+
+    def fill(rows: slice) -> None:
+        some = codes[rows]
+        left = residuals_by_products(groups, squares_of_rows(Y[rows]), Y[rows] @ D.T, some)
         if normalized:
-            share = squares_of_rows(part) / np.where(energy > 0, energy, 1)
-            whole = residuals[:, label] + share
-            residuals[:, label] = np.where(whole > 0, residuals[:, label], 1) / np.where(whole > 0, whole, 1)
+            energy = squares_of_rows(some)
+            share = groups.sums(some * some) / np.where(energy > 0, energy, 1)[:, None]
+            whole = left + share
+            left = np.where(whole > 0, left, 1) / np.where(whole > 0, whole, 1)
         if mean_weight > 0:
-            residuals[:, label] += mean_weight * np.sum((codes - means[label]) ** 2, axis=1)
+            for label, mean in enumerate(means):
+                left[:, label] += mean_weight * squares_of_rows(some - mean)
+        residuals[rows] = left
+
+    run_chunks(fill, len(Y), even_chunk(len(Y), _ROWS), n_jobs)
     return residuals

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import jplrdl
 from jplrdl import JPLRDLClassifier, reference
-from jplrdl.classification import class_residuals
+from jplrdl.classification import class_residuals, ridge_encode
 from jplrdl.experiments import CollaborativeRepresentationClassifier
 
 # Small data have a smaller rank than the share of features asked for; the warning is tested below.
@@ -262,6 +262,28 @@ def test_residuals_are_those_of_the_reference(rng, dtype, normalized):
     truth = reference.class_residuals(*given, mean_weight=0.1, normalized=normalized)
     np.testing.assert_allclose(found, truth, atol=1e-13 if dtype == np.float64 else 1e-5)
     assert found.min() >= 0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_samples", [1, 400])
+@pytest.mark.parametrize("n_components", [5, 20, 21, 60])
+def test_ridge_codes_are_those_of_the_larger_system(rng, dtype, n_samples, n_components):
+    """Forty atoms: up to twenty dimensions, the smaller system is that of these."""
+    D, Y = (rng.standard_normal((n, n_components)).astype(dtype) for n in (40, n_samples))
+    before = Y.copy()
+    codes = ridge_encode(Y, D, 0.5, gram=D @ D.T)
+    np.testing.assert_array_equal(Y, before)
+    assert codes.dtype == dtype
+    D, Y = D.astype(float), Y.astype(float)
+    truth = np.linalg.solve(D @ D.T + 0.5 * np.eye(40), D @ Y.T).T
+    np.testing.assert_allclose(codes, truth, atol=1e-12 if dtype == np.float64 else 2e-4)
+
+
+def test_residuals_of_classes_of_many_sizes(rng):
+    labels = np.repeat(np.arange(6), [1, 4, 2, 4, 1, 9])
+    D, codes, Y = (rng.standard_normal((n, m)) for n, m in ((21, 12), (300, 21), (300, 12)))
+    given = Y, D, codes, labels, np.zeros((6, 21))
+    np.testing.assert_allclose(class_residuals(*given), reference.class_residuals(*given), atol=1e-10)
 
 
 def test_many_features_need_a_few_copies_of_them():

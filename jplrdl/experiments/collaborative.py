@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._algebra import squares_of_rows
 from .._validation import FloatArray
-from ..classification import residual_by_products, spectral_codes, unit_rows
+from ..classification import Groups, residuals_by_products, spectral_codes, unit_rows
 
 
 class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
@@ -50,8 +50,9 @@ class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         self.classes_, self._labels = np.unique(y, return_inverse=True)
         self.dictionary_ = unit_rows(X)
-        self._gram = self.dictionary_ @ self.dictionary_.T
-        self._values, self._vectors = eigh(self._gram)
+        self._values, self._vectors = eigh(self.dictionary_ @ self.dictionary_.T)
+        self._order = np.argsort(self._labels, kind="stable")
+        self._groups = Groups.of(self.dictionary_[self._order], self._labels[self._order])
         return self
 
     def encode(self, X: Any) -> FloatArray:
@@ -72,14 +73,10 @@ class CollaborativeRepresentationClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Any:
         """The class with the smallest residual over the energy of its code."""
         codes, cov, lengths = self._encode(X)
-        ratios: FloatArray = np.empty((len(codes), len(self.classes_)), dtype=codes.dtype)
-        for label in range(len(self.classes_)):
-            own = np.flatnonzero(self._labels == label)
-            part = codes[:, own]
-            residual = residual_by_products(lengths, cov[:, own], self._gram[np.ix_(own, own)], part)
-            energy = squares_of_rows(part)
-            ratios[:, label] = np.where(energy > 0, residual, np.inf)
-            ratios[:, label] /= np.where(energy > 0, energy, 1)
+        codes = codes[:, self._order]
+        residuals = residuals_by_products(self._groups, lengths, cov[:, self._order], codes)
+        energies = self._groups.sums(codes * codes)
+        ratios = np.where(energies > 0, residuals, np.inf) / np.where(energies > 0, energies, 1)
         return self.classes_[ratios.argmin(axis=1)]
 
     def __sklearn_tags__(self) -> Any:
