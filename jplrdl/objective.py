@@ -31,19 +31,32 @@ def class_slices(atom_labels: Labels) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
+def own_elements(labels: Labels, atom_labels: Labels) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where, in a matrix with a row a sample and a column an atom, the atoms of the sample's own class are: rows and
+    columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jplrdl.objective import own_elements
+    >>> own_elements(np.array([1, 0]), np.array([0, 1, 1]))
+    (array([0, 0, 1]), array([1, 2, 0]))
+    """
+    bounds = np.searchsorted(atom_labels, np.arange(atom_labels[-1] + 2))
+    sizes = np.diff(bounds)[labels]
+    rows = np.repeat(np.arange(len(labels)), sizes)
+    before = np.cumsum(sizes) - sizes
+    return rows, np.arange(len(rows)) + np.repeat(bounds[labels] - before, sizes)
+
+
 def coding_gram(gram: FloatArray, atom_labels: Labels) -> FloatArray:
     """H = DD' + blockdiag(D_j D_j'), one for the samples of all classes."""
-    doubled = gram.copy()
-    for own in class_slices(atom_labels):
-        doubled[own, own] *= 2
-    return doubled
+    return coding_cov(gram.copy(), atom_labels, atom_labels)
 
 
 def coding_cov(cov: FloatArray, labels: Labels, atom_labels: Labels) -> FloatArray:
     """b = Dy, `cov`, and once more Dy on the atoms of the sample's own class; in place."""
-    classes = class_slices(atom_labels)
-    for label in np.unique(labels):
-        cov[labels == label, classes[label]] *= 2
+    cov[own_elements(labels, atom_labels)] *= 2
     return cov
 
 
@@ -122,9 +135,8 @@ def code_terms(codes: Any, graph: Any, weights: Weights) -> dict[str, float]:
 
 def atom_terms(D: FloatArray, gram: FloatArray, atom_labels: Labels, weights: Weights) -> dict[str, float]:
     """The incoherence of the classes' atoms, and their nuclear norms. `gram` is DD'."""
-    classes = class_slices(atom_labels)
-    inside = sum(_square(gram[own, own]) for own in classes)
-    nuclear = float(nuclear_norms(D, classes).sum())
+    inside = _square(gram[own_elements(atom_labels, atom_labels)][None])
+    nuclear = float(nuclear_norms(D, class_slices(atom_labels)).sum())
     return {"incoherence": weights.incoherence * (_square(gram) - inside), "rank": weights.rank * nuclear}
 
 

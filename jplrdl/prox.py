@@ -11,7 +11,7 @@ from threading import get_ident
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _shrink_columns
+from . import _shrink_columns, _spectrum
 from . import cython_prox as _kernel
 from ._parallel import chunks_of, run_together, threads_of
 from ._validation import FloatArray, as_float_array, as_nonnegative, as_output, check_finite
@@ -130,7 +130,7 @@ def prox_nuclear(V: ArrayLike, t: float, out: FloatArray | None = None) -> tuple
 
 def spectrum_workspace(v: FloatArray) -> NDArray[np.uint8]:
     """Room for shrink_spectrum on arrays like v."""
-    return np.empty(_kernel.nuclear_worksize(v.shape[0], v.shape[1], v.dtype == np.float32), dtype=np.uint8)
+    return np.empty(_spectrum.worksize(v), dtype=np.uint8)
 
 
 def shrink_spectrum(
@@ -142,10 +142,15 @@ def shrink_spectrum(
     error of 1e-10 of the largest.
     """
     singular: FloatArray = np.empty(min(v.shape), dtype=v.dtype)
-    info, rank = _kernel.nuclear(v, t, out, singular, work, rough)
+    info, rank = _spectrum.shrink(v, t, out, singular, work, rough)
+    check_spectrum(info)
+    return singular, rank
+
+
+def check_spectrum(info: int) -> None:
+    """Raise what LAPACK's info asks for."""
     if info != 0:
         raise np.linalg.LinAlgError(f"the singular value decomposition of V did not converge (LAPACK's info: {info})")
-    return singular, rank
 
 
 def _threads(v: FloatArray, n_jobs: int | None) -> int:

@@ -14,10 +14,12 @@ from . import _alm
 from ._algebra import largest_eigenvalue
 from ._parallel import held_blas
 from ._validation import FloatArray, as_count, as_float_array, as_mask, as_nonnegative, as_positive, check_finite
-from .prox import prox_l1, shrink_spectrum, spectrum_workspace
+from .prox import check_spectrum, prox_l1, spectrum_workspace
 
 # Rows or columns, below which threads of BLAS cost more than they bring.
 _ALONE = 256
+# Multiplications of Gram matrices, between two looks at Ctrl-C: some milliseconds.
+_UNINTERRUPTED = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -167,20 +169,17 @@ def _solve(
     multiplier = x / x.dtype.type(max(norm, float(np.abs(x).max()) / eta))
     low_rank = np.empty_like(x)
     v = x + multiplier / x.dtype.type(mu)
-    work = spectrum_workspace(v)
-    flat = x.ravel(), low_rank.ravel(), multiplier.ravel(), v.ravel()
+    singular, work = np.empty(min(x.shape), dtype=x.dtype), spectrum_workspace(v)
+    free = None if missing is None else np.ascontiguousarray(missing).view(np.uint8)
+    at_once = max(1, _UNINTERRUPTED // (x.size * min(x.shape)))
     n_iter, rank, nuclear, feasibility = 0, 0, 0.0, math.inf
     while n_iter < max_iter and feasibility > tol:
-        n_iter += 1
-        singular, rank = shrink_spectrum(v, 1 / mu, low_rank, work, rough=True)
-        nuclear = float(singular.sum(dtype=np.float64))
-        next_mu = min(rho * mu, last_mu)
-        if missing is not None:
-            # A free error takes all of X - L and leaves no multiplier: as if L had been observed there.
-            np.copyto(x, low_rank, where=missing)
-        squared = _alm.step(*flat, eta, mu, next_mu)
-        feasibility = math.sqrt(squared) / size
-        mu = next_mu
+        info, taken, rank, nuclear, feasibility, mu = _alm.iterate(
+            x, free, low_rank, multiplier, v, singular, work, eta, mu, rho, last_mu, size, tol,
+            min(at_once, max_iter - n_iter),
+        )  # fmt: skip
+        check_spectrum(info)
+        n_iter += taken
     sparse = prox_l1(x - low_rank + multiplier / x.dtype.type(mu), eta / mu)
     feasibility = float(np.linalg.norm(x - low_rank - sparse)) / size
     objective = nuclear + eta * float(np.abs(x - low_rank).sum(dtype=np.float64))

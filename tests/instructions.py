@@ -27,7 +27,8 @@ from jplrdl.objective import split_codes
 
 STORE = Path(__file__).with_name("instructions.json")
 MODULES = (
-    "_alm", "_atoms", "_inverse_root", "_reduction", "_sparse", "cython_feature_sign", "cython_graph", "cython_prox",
+    "_alm", "_atoms", "_inverse_root", "_reduction", "_sparse", "_spectrum", "cython_feature_sign", "cython_graph",
+    "cython_prox",
 )  # fmt: skip
 
 

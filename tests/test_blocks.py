@@ -420,6 +420,13 @@ def literal_objective(X, P, D, A, y, labels, Lc, Lp, w):
     return total + w.projection * np.trace(Y.T @ Lp @ Y) + w.energy * np.sum((X - Y @ P.T) ** 2)
 
 
+def test_what_a_code_minimises_doubles_the_atoms_of_its_class(rng):
+    labels, y = np.array([0, 0, 1, 2, 2, 2]), np.array([2, 0, 1, 0])
+    gram, cov = rng.standard_normal((6, 6)), rng.standard_normal((4, 6))
+    np.testing.assert_array_equal(objective.coding_gram(gram, labels), gram * (1 + np.equal.outer(labels, labels)))
+    np.testing.assert_array_equal(objective.coding_cov(cov.copy(), y, labels), cov * (1 + np.equal.outer(y, labels)))
+
+
 def test_blocks_in_turn_descend_the_objective_of_the_model(classes):
     X, y = classes
     w = Weights(sparse=0.05, graph=0.01, rank=0.1, incoherence=0.01, projection=0.2, energy=0.5)

@@ -1,5 +1,7 @@
 """Robust PCA against the reference, a known truth, and its own certificate: the duality gap bounds the error."""
 
+import importlib
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -95,6 +97,19 @@ def test_iteration_limit_is_told(corrupted):
         result = jplrdl.robust_pca(corrupted[0], max_iter=3)
     assert not result.converged
     assert result.n_iter == 3
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_iterations_in_one_call_of_the_kernel_are_those_of_many(corrupted, rng, monkeypatch, masked, dtype):
+    X = corrupted[0].astype(dtype)
+    mask = np.asfortranarray(rng.random(X.shape) < 0.9) if masked else None
+    at_once = jplrdl.robust_pca(X, mask=mask)
+    monkeypatch.setattr(importlib.import_module("jplrdl.robust_pca"), "_UNINTERRUPTED", 0)
+    one_by_one = jplrdl.robust_pca(X, mask=mask)
+    assert at_once.n_iter == one_by_one.n_iter > 1
+    assert (at_once.rank, at_once.feasibility, at_once.gap) == (one_by_one.rank, one_by_one.feasibility, one_by_one.gap)
+    np.testing.assert_array_equal(at_once.low_rank, one_by_one.low_rank)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -2,6 +2,19 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-def step(
-    X: NDArray[Any], L: NDArray[Any], Y: NDArray[Any], V: NDArray[Any], eta: float, mu: float, next_mu: float
-) -> float: ...
+def iterate(
+    X: NDArray[Any],
+    missing: NDArray[Any] | None,
+    L: NDArray[Any],
+    Y: NDArray[Any],
+    V: NDArray[Any],
+    singular: NDArray[Any],
+    work: NDArray[Any],
+    eta: float,
+    mu: float,
+    rho: float,
+    last_mu: float,
+    size: float,
+    tol: float,
+    most: int,
+) -> tuple[int, int, int, float, float, float]: ...
