@@ -1,11 +1,13 @@
-"""The whole fit against the NumPy reference, at the paper's size: `JPLRDL_DATA=folder python benchmarks/fit.py`.
+"""The whole fit against the NumPy reference, and what threads bring: `JPLRDL_DATA=folder python benchmarks/fit.py`.
 
-Extended Yale B, 20 images a class: 2640 features, 760 samples, 660 dimensions, 10 rounds (`--images ar`: 2200 features,
-900 samples and dimensions); with one thread, then with one for each processor, which the reference has through BLAS
+Extended Yale B, 20 images a class: 2640 features, 760 samples, 660 dimensions, 10 rounds (`--images` has the paper's
+other sets); with one thread, then with one for each processor, which the reference has through BLAS
 alone. Its first three rounds are measured, and the other
 seven taken to last as long. Both sides see the same samples and must end these rounds at the same objective. Times are
-the processor's with one thread and the wall's with all, as in peers.py; beside them the wall's with one, in turns with
-all, and how much faster the machine itself is with all: products that know nothing of each other, one for each thread.
+the processor's with one thread and the wall's with all, as in peers.py.
+
+Then fits, and predictions of all other images, with one thread and with all in turns, by the wall; and how much faster
+the machine itself is with all: products that know nothing of each other, one for each thread.
 What the fit loses of the processors' time, because one waits for another, is told apart from what the machine takes:
 how much longer the same work takes when all processors share the way to memory.
 """
@@ -32,7 +34,9 @@ else:
 
 ROUNDS, MEASURED = 10, 3
 # images of each class, and dimensions
-SIZES = {"extended_yale_b": (20, 660), "ar": (9, 900)}
+SIZES = {"extended_yale_b": (20, 660), "ar": (9, 900), "coil100": (10, 307), "caltech101": (30, 300)}
+# Of calls in turns; those that take longer than so many seconds have fewer.
+MOST_TURNS, LEAST_TURNS, LONG = 7, 3, 120
 
 
 def fitted(X: np.ndarray, y: np.ndarray, dimensions: int, n_threads: int) -> JPLRDLClassifier:
@@ -50,27 +54,65 @@ def ours(X: np.ndarray, y: np.ndarray, dimensions: int, n_threads: int) -> tuple
     return min(times), model
 
 
-def gain_of_threads(X: np.ndarray, y: np.ndarray, dimensions: int, n_threads: int) -> str:
-    """Fits with one thread and with all in turns, by the wall, and as many independent products as threads."""
-    fits: dict[int, list[tuple[float, float]]] = {1: [], n_threads: []}
-    products: dict[int, list[tuple[float, float]]] = {1: [], n_threads: []}
-    for _ in range(7):
-        for count in fits:
-            with threadpool_limits(count, user_api="blas"):
-                fits[count].append(_seconds(lambda count=count: fitted(X, y, dimensions, count)))
-            with threadpool_limits(1, user_api="blas"):
-                products[count].append(_seconds(lambda count=count: _multiply(count)))
-    one, all_ = min(fits[1])[0], min(fits[n_threads])[0]
-    machine = n_threads * min(products[1])[0] / min(products[n_threads])[0]
-    neighbours = np.median([alone[0] / shared[0] for alone, shared in zip(fits[1], fits[n_threads], strict=True)])
-    busy = np.median([processor / wall for wall, processor in fits[n_threads]]) / n_threads
-    longer = np.median([processor for _, processor in fits[n_threads]]) / np.median([each for _, each in fits[1]])
-    return (
-        f"{n_threads} threads against one, by the wall, best of seven: {one:.2f} to {all_:.2f} s, "
-        f"{one / all_:.2f} times as fast; independent products: {machine:.2f} times\n"
-        f"in the median, {neighbours:.2f} times as fast as the fit before, "
-        f"processors are busy for {busy:.0%} of the time and take {longer:.2f} times as long for all"
-    )
+def gain_of_threads(X: np.ndarray, y: np.ndarray, new: np.ndarray, dimensions: int, n_threads: int) -> str:
+    """What all threads bring a fit, beside as many independent products, and predictions by either kind of codes."""
+    fits, products = Turns(n_threads), Turns(n_threads)
+    while fits.go_on():
+        fits.take(lambda count: fitted(X, y, dimensions, count), lambda count: count)
+        products.take(_multiply, lambda _: 1)
+    busy = np.median([processor / wall for wall, processor in fits.times[n_threads]]) / n_threads
+    longer = np.divide(*(np.median([each for _, each in fits.times[count]]) for count in (n_threads, 1)))
+    machine = n_threads / products.best
+    found = [
+        f"{n_threads} threads against one, by the wall, in turns; independent products: {machine:.2f} times",
+        f"fit: {fits}; processors are busy for {busy:.0%} of the time and take {longer:.2f} times as long for all",
+    ]
+    for name, options in {"predict": {}, "predict, ridge codes": {"code_penalty": 0}}.items():
+        models = {
+            count: JPLRDLClassifier(dimensions, max_iter=1, tol=0.0, n_jobs=count, **options).fit(X, y)
+            for count in (1, n_threads)
+        }
+        predictions = Turns(n_threads)
+        while predictions.go_on():
+            predictions.take(lambda count, models=models: models[count].predict(new), lambda count: count)
+        found.append(f"{name}, {len(new)} images: {predictions}")
+    return "\n".join(found)
+
+
+class Turns:
+    """Seconds of calls with one thread and with all: by the wall and of the processors."""
+
+    def __init__(self, n_threads: int) -> None:
+        self.times: dict[int, list[tuple[float, float]]] = {1: [], n_threads: []}
+
+    def go_on(self) -> bool:
+        """For a few turns, and for more if they are short."""
+        taken, spent = len(self.times[1]), sum(wall for times in self.times.values() for wall, _ in times)
+        return taken < LEAST_TURNS or (taken < MOST_TURNS and spent < LONG)
+
+    def take(self, call: Callable[[int], object], blas: Callable[[int], int]) -> None:
+        """One turn with one thread, and one with all; `blas` tells how many of them BLAS may have."""
+        for count, times in self.times.items():
+            with threadpool_limits(blas(count), user_api="blas"):
+                times.append(_seconds(lambda count=count: call(count)))
+
+    @property
+    def walls(self) -> np.ndarray:
+        """Of all turns, a row each: with one thread, and with all."""
+        return np.array([[wall for wall, _ in times] for times in self.times.values()]).T
+
+    @property
+    def best(self) -> float:
+        """The shortest with all threads over the shortest with one."""
+        one, all_ = self.walls.min(axis=0)
+        return float(all_ / one)
+
+    def __str__(self) -> str:
+        one, all_ = self.walls.min(axis=0)
+        return (
+            f"best of {len(self.walls)}: {one:.3g} to {all_:.3g} s, {one / all_:.2f} times as fast; "
+            f"in the median {np.median(self.walls[:, 0] / self.walls[:, 1]):.2f} times as fast as the one before"
+        )
 
 
 def _seconds(function: Callable[[], object]) -> tuple[float, float]:
@@ -126,7 +168,7 @@ def main() -> None:
                 line += f", reference {slow:.0f} s: {slow / seconds:.1f} times as fast; objectives apart by {apart:.0e}"
             print(line, flush=True)
     if n_threads > 1:
-        print(gain_of_threads(X, y, dimensions, n_threads), flush=True)
+        print(gain_of_threads(X, y, images.X[~train], dimensions, n_threads), flush=True)
     if found:
         fast, slow = (min(times) for times in zip(*found, strict=True))
         print(f"the faster of each: {fast:.2f} s and {slow:.0f} s, {slow / fast:.1f} times as fast")
