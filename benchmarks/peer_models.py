@@ -55,8 +55,8 @@ def robust_pca_jobs(machine: Machine) -> Iterator[Job]:
         )  # fmt: skip
 
 
-def _ours(X: np.ndarray) -> tuple[np.ndarray, int]:
-    result = jplrdl.robust_pca(X)
+def _ours(X: np.ndarray, **options: Any) -> tuple[np.ndarray, int]:
+    result = jplrdl.robust_pca(X, **options)
     return result.low_rank, result.n_iter
 
 
@@ -76,6 +76,10 @@ def _decomposers(X: np.ndarray, eta: float) -> list[Program]:
             return L, printed.getvalue().count("iter ")
 
         return decompose
+
+    def as_many() -> Callable[[], Any]:
+        _, n_iter = pyrpca()()
+        return lambda: _ours(X, tol=0.0, max_iter=n_iter)
 
     def tensorly() -> Callable[[], Any]:
         from tensorly.decomposition import robust_pca
@@ -110,6 +114,7 @@ def _decomposers(X: np.ndarray, eta: float) -> list[Program]:
     if X.size > LARGE:
         sporco = pyproximal = _left_out
     return [
+        Program("jplrdl", "jplrdl, as many iterations as pyrpca", as_many),
         Program("pyrpca", "pyrpca", pyrpca),
         Program("tensorly", "tensorly robust_pca", tensorly),
         Program("sporco", "sporco RobustPCA", sporco),
