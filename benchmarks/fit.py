@@ -62,7 +62,7 @@ def gain_of_threads(X: np.ndarray, y: np.ndarray, new: np.ndarray, dimensions: i
         products.take(_multiply, lambda _: 1)
     busy = np.median([processor / wall for wall, processor in fits.times[n_threads]]) / n_threads
     longer = np.divide(*(np.median([each for _, each in fits.times[count]]) for count in (n_threads, 1)))
-    machine = n_threads / products.best
+    machine = n_threads * np.divide(*products.walls.min(axis=0))
     found = [
         f"{n_threads} threads against one, by the wall, in turns; independent products: {machine:.2f} times",
         f"fit: {fits}; processors are busy for {busy:.0%} of the time and take {longer:.2f} times as long for all",
@@ -100,12 +100,6 @@ class Turns:
     def walls(self) -> np.ndarray:
         """Of all turns, a row each: with one thread, and with all."""
         return np.array([[wall for wall, _ in times] for times in self.times.values()]).T
-
-    @property
-    def best(self) -> float:
-        """The shortest with all threads over the shortest with one."""
-        one, all_ = self.walls.min(axis=0)
-        return float(all_ / one)
 
     def __str__(self) -> str:
         one, all_ = self.walls.min(axis=0)
