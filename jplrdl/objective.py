@@ -82,23 +82,17 @@ def split_codes(codes: FloatArray, labels: Labels, atom_labels: Labels) -> Split
     if count < 0:
         own = own_codes(codes, labels, atom_labels)
         return SplitCodes(codes, own, codes - own)
-    columns, values = columns[:count].copy(), values[:count].copy()  # without the room for more
-    mine = np.repeat(labels, np.diff(ends)) == atom_labels[columns]
-    return SplitCodes(
-        _compressed(codes, values, columns, ends),
-        *(_compressed(codes, values[p], columns[p], _counted(p)[ends]) for p in (mine, ~mine)),
-    )
+    every = ends, columns[:count].copy(), values[:count].copy()  # without the room for more
+    mine, others = ([np.empty_like(array) for array in every] for _ in range(2))
+    of_rows, of_columns = (array.astype(np.intp, copy=False) for array in (labels, atom_labels))
+    _sparse.split_columns(*every, of_rows, of_columns, *mine, *others)
+    return SplitCodes(*(_compressed(codes.shape, *parts) for parts in (every, mine, others)))
 
 
-def _counted(chosen: NDArray[np.bool_]) -> NDArray[np.intc]:
-    """How many are chosen before each, and at the end."""
-    return np.concatenate([[0], np.cumsum(chosen)]).astype(np.intc)
-
-
-def _compressed(codes: FloatArray, values: FloatArray, columns: NDArray[Any], ends: NDArray[Any]) -> Any:
+def _compressed(shape: tuple[int, ...], ends: NDArray[np.intc], columns: NDArray[np.intc], values: FloatArray) -> Any:
     from scipy.sparse import csr_array
 
-    return csr_array((values, columns, ends), shape=codes.shape)
+    return csr_array((values[: ends[-1]], columns[: ends[-1]], ends), shape=shape)
 
 
 def unexplained(Y: FloatArray, explained: FloatArray) -> float:

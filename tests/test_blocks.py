@@ -427,6 +427,18 @@ def test_what_a_code_minimises_doubles_the_atoms_of_its_class(rng):
     np.testing.assert_array_equal(objective.coding_cov(cov.copy(), y, labels), cov * (1 + np.equal.outer(y, labels)))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("share", [0, 0.02, 0.15, 0.5])
+def test_split_codes_are_those_of_the_own_class_and_the_others(rng, dtype, share):
+    labels, y = np.repeat(np.arange(6), [1, 40, 2, 30, 1, 9]), rng.integers(0, 6, 50)
+    codes = np.where(rng.random((50, 83)) < share, rng.standard_normal((50, 83)), 0).astype(dtype)
+    own = np.where(np.equal.outer(y, labels), codes, 0)
+    for found, truth in zip(objective.split_codes(codes, y, labels), (codes, own, codes - own), strict=True):
+        dense = found if share > 0.2 else found.toarray()
+        assert dense.dtype == dtype
+        np.testing.assert_array_equal(dense, truth)
+
+
 def test_blocks_in_turn_descend_the_objective_of_the_model(classes):
     X, y = classes
     w = Weights(sparse=0.05, graph=0.01, rank=0.1, incoherence=0.01, projection=0.2, energy=0.5)

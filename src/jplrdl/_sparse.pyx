@@ -80,3 +80,22 @@ def list_nonzeros(const floating[:, ::1] dense, int[::1] ptr, int[::1] columns, 
             count += more
             ptr[p + 1] = <int> count
     return count
+
+
+def split_columns(const int[::1] ptr, const int[::1] columns, const floating[::1] values,
+                  const Py_ssize_t[::1] row_labels, const Py_ssize_t[::1] column_labels,
+                  int[::1] own_ptr, int[::1] own_columns, floating[::1] own_values,
+                  int[::1] other_ptr, int[::1] other_columns, floating[::1] other_values):
+    """Compressed rows as the sum of two: of each row, the columns that have its label, and all others."""
+    cdef Py_ssize_t p, i, own = 0, other = 0
+    with nogil:
+        own_ptr[0] = other_ptr[0] = 0
+        for p in range(ptr.shape[0] - 1):
+            for i in range(ptr[p], ptr[p + 1]):
+                if column_labels[columns[i]] == row_labels[p]:
+                    own_columns[own], own_values[own] = columns[i], values[i]
+                    own += 1
+                else:
+                    other_columns[other], other_values[other] = columns[i], values[i]
+                    other += 1
+            own_ptr[p + 1], other_ptr[p + 1] = <int> own, <int> other
