@@ -6,6 +6,7 @@ import numpy as np
 
 import jplrdl
 from jplrdl import reference
+from jplrdl.problem import low_rank_parts
 
 from . import data, measures
 
@@ -50,3 +51,19 @@ class Reference(_Corrupted):
 
     def time_reference(self, shape: tuple[int, int], dtype: str) -> None:
         reference.robust_pca(self.X, tol=1e-7 if dtype == "float64" else 1e-5)
+
+
+class Classes:
+    """A hundred classes of seven samples, one in each thread."""
+
+    params = ((1, 2),)
+    param_names = ("n_jobs",)
+    number, repeat, rounds, warmup_time, timeout = 1, 10, 1, 0.1, 60
+
+    def setup(self, n_jobs: int) -> None:
+        measures.hold_one_thread()
+        (self.X,) = data.draw(np.random.default_rng(4), 300, 100, 700)
+        self.y = np.arange(700) % 100
+
+    def time_low_rank_parts(self, n_jobs: int) -> None:
+        low_rank_parts(self.X, self.y, n_jobs=n_jobs)

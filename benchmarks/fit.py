@@ -28,13 +28,13 @@ from jplrdl import JPLRDLClassifier, reference
 from jplrdl.datasets import choose_training, load_images
 
 if __package__:  # asv imports every file of this folder as part of a package
-    from . import measures
+    from . import measures, profile_fit
 else:
     import measures
+    import profile_fit
 
 ROUNDS, MEASURED = 10, 3
-# images of each class, and dimensions
-SIZES = {"extended_yale_b": (20, 660), "ar": (9, 900), "coil100": (10, 307), "caltech101": (30, 300)}
+SIZES = {size.images: size for size in profile_fit.SIZES}
 # Of calls in turns; those that take longer than so many seconds have fewer.
 MOST_TURNS, LEAST_TURNS, LONG = 7, 3, 120
 
@@ -58,8 +58,8 @@ def gain_of_threads(X: np.ndarray, y: np.ndarray, new: np.ndarray, dimensions: i
     """What all threads bring a fit, beside as many independent products, and predictions by either kind of codes."""
     fits, products = Turns(n_threads), Turns(n_threads)
     while fits.go_on():
-        fits.take(lambda count: fitted(X, y, dimensions, count), lambda count: count)
-        products.take(_multiply, lambda _: 1)
+        fits.take(lambda count: fitted(X, y, dimensions, count))
+        products.take(_multiply)
     busy = np.median([processor / wall for wall, processor in fits.times[n_threads]]) / n_threads
     longer = np.divide(*(np.median([each for _, each in fits.times[count]]) for count in (n_threads, 1)))
     machine = n_threads * np.divide(*products.walls.min(axis=0))
@@ -74,7 +74,7 @@ def gain_of_threads(X: np.ndarray, y: np.ndarray, new: np.ndarray, dimensions: i
         }
         predictions = Turns(n_threads)
         while predictions.go_on():
-            predictions.take(lambda count, models=models: models[count].predict(new), lambda count: count)
+            predictions.take(lambda count, models=models: models[count].predict(new))
         found.append(f"{name}, {len(new)} images: {predictions}")
     return "\n".join(found)
 
@@ -90,10 +90,10 @@ class Turns:
         taken, spent = len(self.times[1]), sum(wall for times in self.times.values() for wall, _ in times)
         return taken < LEAST_TURNS or (taken < MOST_TURNS and spent < LONG)
 
-    def take(self, call: Callable[[int], object], blas: Callable[[int], int]) -> None:
-        """One turn with one thread, and one with all; `blas` tells how many of them BLAS may have."""
+    def take(self, call: Callable[[int], object]) -> None:
+        """One turn with one thread, and one with all."""
         for count, times in self.times.items():
-            with threadpool_limits(blas(count), user_api="blas"):
+            with threadpool_limits(count, user_api="blas"):
                 times.append(_seconds(lambda count=count: call(count)))
 
     @property
@@ -117,9 +117,9 @@ def _seconds(function: Callable[[], object]) -> tuple[float, float]:
 
 
 def _multiply(n_threads: int) -> None:
-    """A dozen products of 1000 x 1000 matrices in each of some threads."""
+    """A dozen products of 1000 x 1000 matrices in each of some threads, BLAS at one in each."""
     A = np.random.default_rng(0).standard_normal((1000, 1000))
-    with ThreadPoolExecutor(n_threads) as threads:
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as threads:
         list(threads.map(lambda _: [A @ A for _ in range(12)], range(n_threads)))
 
 
@@ -142,8 +142,8 @@ def main() -> None:
     parser.add_argument("--ours", action="store_true", help="leave the reference out")
     parser.add_argument("--images", choices=list(SIZES), default="extended_yale_b")
     arguments = parser.parse_args()
-    images, (n_per_class, dimensions) = load_images(arguments.images), SIZES[arguments.images]
-    train = choose_training(images.y, n_per_class, 0)
+    images, size = load_images(arguments.images), SIZES[arguments.images]
+    train, dimensions = choose_training(images.y, size.n_per_class, 0), size.n_components
     X, y = images.X[train], images.y[train]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found = []

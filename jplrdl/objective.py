@@ -27,8 +27,12 @@ _MOST_NONZEROS = 0.2
 
 def class_slices(atom_labels: Labels) -> list[slice]:
     """Where the atoms of each class are; they stand in the order of the classes."""
-    bounds = np.searchsorted(atom_labels, np.arange(atom_labels[-1] + 2))
-    return [slice(start, stop) for start, stop in pairwise(bounds)]
+    return [slice(start, stop) for start, stop in pairwise(_class_bounds(atom_labels))]
+
+
+def _class_bounds(atom_labels: Labels) -> NDArray[np.intp]:
+    """Where the atoms of each class begin, and the last ones end."""
+    return np.searchsorted(atom_labels, np.arange(atom_labels[-1] + 2))
 
 
 def own_elements(labels: Labels, atom_labels: Labels) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -42,7 +46,7 @@ def own_elements(labels: Labels, atom_labels: Labels) -> tuple[NDArray[np.intp],
     >>> own_elements(np.array([1, 0]), np.array([0, 1, 1]))
     (array([0, 0, 1]), array([1, 2, 0]))
     """
-    bounds = np.searchsorted(atom_labels, np.arange(atom_labels[-1] + 2))
+    bounds = _class_bounds(atom_labels)
     sizes = np.diff(bounds)[labels]
     rows = np.repeat(np.arange(len(labels)), sizes)
     before = np.cumsum(sizes) - sizes
